@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * escape: text from file names, data and sessions made safe to show. What could steer a terminal
+ * or deceive a reader (control characters, invalid UTF-8, bidirectional overrides and other
+ * characters that cannot be seen) becomes \n, \x1b or \u202e; printable text passes through.
+ * Also how many columns safe text takes, and cutting it to fit.
+ */
+#ifndef ENGINE_ESCAPE_H
+#define ENGINE_ESCAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/buf.h"
+
+enum escape_flags {
+    ESCAPE_ASCII = 0,         /* everything outside ASCII is escaped */
+    ESCAPE_UTF8 = 1,          /* printable UTF-8 passes through; needs a UTF-8 locale */
+    ESCAPE_REVERSIBLE = 2,    /* a backslash becomes two, so that the bytes can be told again */
+    ESCAPE_KEEP_NEWLINES = 4, /* for text of several lines: \n passes; \t becomes spaces */
+};
+
+/* ESCAPE_UTF8 when the locale in force is UTF-8, else ESCAPE_ASCII. */
+int escape_locale(void);
+
+/* Appends n bytes to b, made safe. No byte below 0x20 (but a kept newline), no 0x7f and no C1
+ * character ever comes out. O(n). */
+void escape_add(struct buf *b, const char *bytes, size_t n, int flags);
+
+/* The same for a string in the locale in force, as a string of its own that the caller frees. */
+char *escape_text(const char *text);
+
+/* Columns that safe text takes: wide characters take two, combining ones none. */
+int escape_width(const char *safe);
+
+/* Appends safe text, cut to at most width columns; an ellipsis shows that something is missing. */
+void escape_cut(struct buf *b, const char *safe, int width, int flags);
+
+#endif
