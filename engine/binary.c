@@ -57,8 +57,7 @@ static bool same_build_id(Dwfl_Module *module, const char *expected)
     if (strlen(expected) != 2 * (size_t)n)
         return false;
     for (int i = 0; i < n; i++) {
-        if (expected[2 * i] != hex_digit(bits[i] >> 4) ||
-            expected[2 * i + 1] != hex_digit(bits[i]))
+        if (expected[2 * i] != hex_digit(bits[i] >> 4) || expected[2 * i + 1] != hex_digit(bits[i]))
             return false;
     }
     return true;
@@ -298,8 +297,8 @@ static int code_scopes(Dwarf_Die *unit, Dwarf_Addr pc, Dwarf_Die **out)
 
 typedef void site_visitor(void *data, const struct binary_site *site);
 
-static void hand_out(const struct place *p, const char *function, bool inlined,
-                     site_visitor *site, void *data)
+static void hand_out(const struct place *p, const char *function, bool inlined, site_visitor *site,
+                     void *data)
 {
     struct binary_site s = {
         .function = function,
