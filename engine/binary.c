@@ -207,6 +207,42 @@ static bool attribute_number(Dwarf_Die *die, unsigned name, Dwarf_Word *value)
     return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, value) == 0;
 }
 
+/* What a DIE stands for: its declaration, in the class or namespace where it was written. */
+static Dwarf_Die declaration_of(Dwarf_Die *die)
+{
+    static const unsigned links[] = {DW_AT_abstract_origin, DW_AT_specification};
+    Dwarf_Die at = *die, next;
+    Dwarf_Attribute attribute;
+
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        if (dwarf_attr(&at, links[i], &attribute) && dwarf_formref_die(&attribute, &next))
+            at = next;
+    }
+    return at;
+}
+
+/* Puts the names of the scopes around a declaration in front of its own. Functions that nobody can
+ * link to (in C++, those of anonymous namespaces) have no mangled name that would say it. */
+static char *qualified_name(Dwarf_Die *die, const char *name)
+{
+    Dwarf_Die declaration = declaration_of(die), *scopes = NULL;
+    int n = dwarf_getscopes_die(&declaration, &scopes);
+    struct buf out = {0};
+
+    for (int i = n - 1; i > 0; i--) {
+        int tag = dwarf_tag(&scopes[i]);
+        const char *scope = dwarf_diename(&scopes[i]);
+        if (tag == DW_TAG_namespace && !scope)
+            scope = "(anonymous namespace)";
+        if (scope && (tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+                      tag == DW_TAG_structure_type || tag == DW_TAG_subprogram))
+            buf_printf(&out, "%s::", scope);
+    }
+    free(scopes);
+    buf_text(&out, name);
+    return out.at;
+}
+
 /* The caller frees; NULL when the function has no name. */
 static char *function_name(Dwarf_Die *die)
 {
@@ -214,9 +250,10 @@ static char *function_name(Dwarf_Die *die)
 
     if (!name)
         name = attribute_string(die, DW_AT_MIPS_linkage_name);
-    if (!name)
-        name = attribute_string(die, DW_AT_name);
-    return name ? demangle(name) : NULL;
+    if (name)
+        return demangle(name);
+    name = attribute_string(die, DW_AT_name);
+    return name ? qualified_name(die, name) : NULL;
 }
 
 static const char *unit_directory(Dwarf_Die *unit)
