@@ -6,34 +6,52 @@
  * .debug_frame) through libdw, and are compiled once per code address and module; modules are
  * shared by all processes of the run. The result equals what libdw's own unwinder gives, at a few
  * per cent of its cost (unwind_check.h holds the two against each other).
+ *
+ * How a stack ends: at a frame whose return address is undefined or 0, or where it cannot be read.
+ * A stack of more than UNWIND_DEPTH_MAX frames keeps the innermost ones (they say what was being
+ * done) and leaves a notice in the recording.
+ *
+ * The rooms below: snapshot.h (the thread's memory), rule.h (from a frame to its caller), module.h
+ * (where rules come from), maps.h (which module is where).
  */
 #ifndef TRACER_UNWIND_H
 #define TRACER_UNWIND_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/user.h>
 
 #include "engine/recording.h"
 
+/* Endless recursion must not cost a second an event; programs that mean to recurse this deep on
+ * their way to a system call are rare. */
+enum { UNWIND_DEPTH_MAX = 1024 };
+
 /* Modules, their rules, and the stacks seen; one for a recording. */
 struct unwinder;
 struct unwinder *unwinder_new(struct recording *recording);
 void unwinder_free(struct unwinder *u);
 
-/* One address space: which module is mapped where. Read from /proc/PID/maps when needed. */
+/* One address space: which module is mapped where. Read from /proc/PID/maps when needed. All
+ * spaces are to be released before the unwinder is freed. */
 struct space;
 struct space *space_new(struct unwinder *u);       /* of a program that was just executed */
 struct space *space_share(struct space *space);    /* one more thread or vfork child lives in it */
 struct space *space_copy(const struct space *space); /* of a forked child */
 void space_release(struct space *space);
 
-/* Code was mapped: the maps are read again when the next stack needs an address they lack or at
- * the next unwind, whichever the implementation finds cheaper; no stack may be wrong by it. */
+/* Code was mapped: the maps are read again at the next unwind. (They are also read again when a
+ * stack leads to an address that they lack.) Cheap. */
 void space_changed(struct space *space);
 
 /* The stack of a thread that is stopped by ptrace with these registers; 0 when there is none. */
 uint32_t unwind(struct unwinder *u, struct space *space, pid_t tid,
                 const struct user_regs_struct *registers);
+
+/* The stack that the last unwind() gave, innermost frame first: its frames as they are in the
+ * recording and, when pcs is not NULL, the same as addresses in the thread. Valid until the next
+ * unwind(). */
+size_t unwind_last(struct unwinder *u, const struct frame **frames, const uint64_t **pcs);
 
 #endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * snapshot: the memory of a stopped thread, word by word, with few system calls.
+ *
+ * The top of the stack is copied at once; what lies elsewhere (deep stacks, the stack that a
+ * signal interrupted) is fetched in a second window when it is asked for. A snapshot is worth
+ * nothing once the thread runs on.
+ */
+#ifndef TRACER_SNAPSHOT_H
+#define TRACER_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* 4 KiB hold too few frames of large C++ programs; 16 KiB nearly always do. */
+enum { SNAPSHOT_WINDOW = 16 * 1024 };
+
+struct snapshot_window {
+    uint64_t start;
+    size_t size; /* readable bytes from start; 0: the window is empty */
+    unsigned char bytes[SNAPSHOT_WINDOW];
+};
+
+struct snapshot {
+    pid_t tid;
+    struct snapshot_window stack, other;
+};
+
+/* Copies the stack from sp upwards. Never fails: what cannot be read is simply not there. */
+void snapshot_take(struct snapshot *s, pid_t tid, uint64_t sp);
+
+/* The eight bytes at address; false when the thread could not read them either. */
+bool snapshot_word(struct snapshot *s, uint64_t address, uint64_t *value);
+
+/* Any bytes of the thread; returns how many could be read from the beginning of the range. */
+size_t snapshot_bytes(pid_t tid, uint64_t address, void *bytes, size_t size);
+
+#endif
