@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The programs that the tests record: real ones on Debian's libraries, the stress program, the
+# helper of the command-line tests and the benchmark's write loop. They are what flotsam looks at,
+# not part of it, so they are built without its sanitizers and always with debug information.
+
+REAL_C       := sqlite lmdb gdbm descriptors
+REAL_CXX     := leveldb rocksdb
+REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 stress) \
+                $(O)/tests/cli/act $(O)/tests/bench/writes
+REAL_FLAGS   := -D_GNU_SOURCE -Wall -Wextra -Wshadow -g $(if $(WERROR),-Werror) -pthread
+REAL_CFLAGS  := -std=c11 -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wvla -O1 $(REAL_FLAGS)
+REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
+
+LIBS_sqlite  := -lsqlite3
+LIBS_lmdb    := -llmdb
+LIBS_gdbm    := -lgdbm
+
+.PHONY: real bench-record
+real: $(REAL)
+
+$(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CC) $(REAL_CFLAGS) -o $@ $(filter %.c,$^)
+
+$(addprefix $(O)/tests/real/,$(REAL_C)) $(O)/tests/cli/act $(O)/tests/bench/writes: $(O)/%: %.c
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CC) $(REAL_CFLAGS) -o $@ $< $(LIBS_$(@F))
+
+$(addprefix $(O)/tests/real/,$(REAL_CXX)): $(O)/%: %.cc
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CXX) $(REAL_CXXFLAGS) -O2 -o $@ $< -l$(@F)
+
+# The same without optimisation: stacks must be right in both.
+$(O)/tests/real/leveldb-O0: tests/real/leveldb.cc
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CXX) $(REAL_CXXFLAGS) -O0 -o $@ $< -lleveldb
+
+bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
+	@O=$(O) tests/bench/record
