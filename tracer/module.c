@@ -116,9 +116,8 @@ static bool read_segments(struct module *module)
 {
     GElf_Ehdr ehdr;
     size_t n;
-    if (!module->elf || !gelf_getehdr(module->elf, &ehdr) ||
-        ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_machine != EM_X86_64 ||
-        elf_getphdrnum(module->elf, &n) != 0)
+    if (!module->elf || !gelf_getehdr(module->elf, &ehdr) || ehdr.e_ident[EI_CLASS] != ELFCLASS64 ||
+        ehdr.e_machine != EM_X86_64 || elf_getphdrnum(module->elf, &n) != 0)
         return false;
     for (size_t i = 0; i < n && i < INT_MAX; i++) {
         GElf_Phdr p;
@@ -154,8 +153,8 @@ static struct module *module_load(struct modules *m, struct module *module, cons
     char *id = build_id(module->elf);
     module->number = recording_module(m->recording, path, id);
     module->eh_frame = dwarf_getcfi_elf(module->elf);
-    module->has_debug_frame = section_exists(module->elf, ".debug_frame") ||
-                              section_exists(module->elf, ".zdebug_frame");
+    module->has_debug_frame =
+        section_exists(module->elf, ".debug_frame") || section_exists(module->elf, ".zdebug_frame");
     log_info(UNWIND, "module %" PRIu32 ": %s, build id %s%s%s", module->number, path,
              *id ? id : "none", module->eh_frame ? "" : ", no .eh_frame",
              module->has_debug_frame ? ", has .debug_frame" : "");
@@ -210,8 +209,8 @@ static struct module *module_from_file(struct modules *m, pid_t pid,
     struct stat st;
     if (!find_file(where, sizeof where, &st, pid, line))
         return NULL;
-    struct identity key = {st.st_dev, st.st_ino, (uint64_t)st.st_size,
-                           (uint64_t)st.st_ctim.tv_sec, (uint64_t)st.st_ctim.tv_nsec};
+    struct identity key = {st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_ctim.tv_sec,
+                           (uint64_t)st.st_ctim.tv_nsec};
     uint64_t *known = map_get(&m->by_identity, &key, sizeof key);
     if (known)
         return (struct module *)(uintptr_t)*known;

@@ -56,7 +56,6 @@ bool rule_apply(const struct rule *rule, struct registers *r, struct snapshot *m
  * (DW_OP_call_frame_cfa) makes the result a place in memory to read, unless DW_OP_stack_value
  * follows. cfa is NULL when there is none. False on a bad expression or unreadable memory. */
 bool expression_value(const Dwarf_Op *ops, size_t count, const struct registers *r,
-                      struct snapshot *memory, const uint64_t *cfa, uint64_t bias,
-                      uint64_t *value);
+                      struct snapshot *memory, const uint64_t *cfa, uint64_t bias, uint64_t *value);
 
 #endif

@@ -104,8 +104,7 @@ static bool reread(struct unwinder *u, struct space *space, pid_t tid)
 static const struct rule *meet(struct maps *maps, uint64_t address)
 {
     const struct mapping *m = maps_find(maps, address);
-    const struct rule *rule =
-        m ? module_rule(m->module, address - m->bias) : rule_frame_pointer();
+    const struct rule *rule = m ? module_rule(m->module, address - m->bias) : rule_frame_pointer();
     maps_set_rule(maps, address, rule);
     return rule;
 }
@@ -158,8 +157,9 @@ static void walk_in_space(struct unwinder *u, struct space *space, pid_t tid,
         end = walk(u, space->maps, &r, true);
     }
     if (end == WALK_CUT)
-        recording_notice(u->recording, "stack cut", "deeper than the limit; its outermost frames "
-                                                    "are missing");
+        recording_notice(u->recording, "stack cut",
+                         "deeper than the limit; its outermost frames "
+                         "are missing");
 }
 
 /* From addresses in the thread to addresses in modules. The frame that the kernel made for a

@@ -36,8 +36,8 @@ void unwinder_free(struct unwinder *u);
 /* One address space: which module is mapped where. Read from /proc/PID/maps when needed. All
  * spaces are to be released before the unwinder is freed. */
 struct space;
-struct space *space_new(struct unwinder *u);       /* of a program that was just executed */
-struct space *space_share(struct space *space);    /* one more thread or vfork child lives in it */
+struct space *space_new(struct unwinder *u);    /* of a program that was just executed */
+struct space *space_share(struct space *space); /* one more thread or vfork child lives in it */
 struct space *space_copy(const struct space *space); /* of a forked child */
 void space_release(struct space *space);
 
