@@ -4,52 +4,167 @@
 O       ?= build
 V       ?= 0
 prefix  ?= /usr/local
-CC      ?= gcc
 CFLAGS  ?= -O2 -g
 Q       := $(if $(filter 1,$(V)),,@)
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
 
 VERSION := 0.1
+
+# What apt installs where something is missing: to build, and what the tests need besides.
+BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
+                  libxxhash-dev libzstd-dev libseccomp-dev libjansson-dev libinih-dev
+TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-14-dev shellcheck git sqlite3 \
+                  strace procps libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
 
 LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih
 WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
              -Wvla $(if $(WERROR),-Werror)
 SANITIZE  := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
+# Asked once, and only when something is compiled: pkg-config itself may have to be installed first.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(LIBRARIES)))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(LIBRARIES)))$(PKG_LIBS)
+
 ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -DFLOTSAM_VERSION='"$(VERSION)"' $(WARNINGS) \
-              $(shell pkg-config --cflags $(LIBRARIES)) $(SANITIZE) -pthread $(CFLAGS)
+              $(PKG_CFLAGS) $(SANITIZE) -pthread $(CFLAGS)
 ALL_LDFLAGS = $(SANITIZE) -pthread $(LDFLAGS)
-LIBS        = $(shell pkg-config --libs $(LIBRARIES)) -lstdc++
+LIBS        = $(PKG_LIBS) -lstdc++
 
 # One library a room; tui/ is the program.
-ROOMS   := engine tracer views
-OBJECTS  = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
-ARCHIVES := $(patsubst %,$(O)/lib%.a,$(ROOMS))
-UNIT    := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*_test.c))
+ROOMS    := engine tracer views
+OBJECTS   = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
+ARCHIVES := $(O)/libviews.a $(O)/libtracer.a $(O)/libengine.a
+UNIT     := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/*_test.c))
+FUZZERS  := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/*_fuzz.c))
+TOOLS    := $(patsubst %.c,$(O)/%,$(wildcard tests/*.c))
 
-.PHONY: all unit clean
+.PHONY: all help run test unit fuzz fuzzers deps deps-test install uninstall clean test-programs
 all: $(O)/flotsam
 
-$(O)/flotsam: $(call OBJECTS,tui) $(O)/libviews.a $(O)/libtracer.a $(O)/libengine.a
+help:
+	@printf '%s\n' \
+	'make                 build $(O)/flotsam' \
+	'make run             install what is missing, build, run the bundled sample' \
+	'make test            install what is missing, build, run all tests; T="cli/ unit/log": only those' \
+	'make unit            build and run the unit tests' \
+	'make fuzz            run each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS))' \
+	'make bench-record    what recording costs, against native and strace' \
+	'make deps            install the packages that building needs; deps-test: those of the tests too' \
+	'make install         to $$(DESTDIR)$$(prefix), $(prefix); uninstall removes it again' \
+	'make clean           remove $(O)/' \
+	'' \
+	'O=DIR builds elsewhere, V=1 shows commands, WERROR=1 makes warnings errors, CC=clang,' \
+	'SAN=address,undefined builds with sanitizers (give it an O of its own).'
+
+# ---- the program ----
+
+$(O)/flotsam: $(call OBJECTS,tui) $(ARCHIVES)
 	@echo "  link    $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 define room
 $(O)/lib$(1).a: $(call OBJECTS,$(1))
+	@mkdir -p $$(@D)
 	@rm -f $$@
 	$(Q)ar rcs $$@ $$^
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
 
-$(O)/%.o: %.c
+$(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	@echo "  cc      $<"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libviews.a $(O)/libtracer.a $(O)/libengine.a
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+# Changes when the compiler or its flags do, so that everything is rebuilt then.
+.PHONY: force
+$(O)/flags: force
+	@mkdir -p $(@D)
+	@pkg-config --exists $(LIBRARIES) || \
+	    { echo 'Libraries are missing: make deps installs them' >&2; exit 1; }
+	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
+	    printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' >$@
+
+# ---- packages ----
+
+deps:
+	@.ci/packages $(BUILD_PACKAGES)
+deps-test:
+	@.ci/packages $(TEST_PACKAGES)
+
+# ---- running ----
+
+# Building starts in a make of its own, when the packages are there.
+SAMPLE := tests/targets/current
+run: deps
+	@$(MAKE) --no-print-directory all
+	@$(O)/flotsam run $(SAMPLE) -o $(O)/current.flotsam
+
+# ---- tests ----
+
+test: deps-test
+	@$(MAKE) --no-print-directory all test-programs
+	@O=$(O) CC=$(CC) tests/run $(T)
 
 unit: $(UNIT)
-	@for t in $(UNIT); do $$t || exit 1; done
+	@O=$(O) tests/run unit/
+
+test-programs: $(UNIT) $(TOOLS) $(if $(SAN),,fuzzers)
+
+$(O)/tests/unit/%: $(O)/tests/unit/%.o $(ARCHIVES)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+
+$(TOOLS): $(O)/tests/%: $(O)/tests/%.o $(ARCHIVES)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+# Programs that the tests record, and make bench-record.
+-include tests/real/rules.mk
+test-programs: $(REAL)
+
+# Fuzzers need clang and its runtime, and their own build of the engine.
+FUZZ_SECONDS ?= 10
+FUZZ_BUILD   := $(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SAN=address,undefined \
+                CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' FUZZ=1
+fuzzers:
+	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	    clang -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null; \
+	then $(FUZZ_BUILD) fuzz-programs; \
+	else echo '  no fuzzers: clang or libclang-rt-14-dev is missing'; fi
+
+ifdef FUZZ
+.PHONY: fuzz-programs
+fuzz-programs: $(FUZZERS)
+$(FUZZERS): $(O)/%: $(O)/%.o $(ARCHIVES)
+	$(Q)$(CC) -fsanitize=fuzzer $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+endif
+
+fuzz: fuzzers
+	@O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run fuzz/
+
+# ---- installing ----
+
+root       = $(DESTDIR)$(prefix)
+COMPLETION = share/bash-completion/completions
+DOC        = share/doc/flotsam
+THEMES     = share/flotsam/themes
+THEME_FILES := $(wildcard themes/*.theme)
+
+install: all
+	install -d $(root)/bin $(root)/$(COMPLETION) $(root)/$(DOC) $(root)/$(THEMES)
+	install -m 755 $(O)/flotsam $(root)/bin/flotsam
+	$(O)/flotsam completion bash >$(root)/$(COMPLETION)/flotsam
+	chmod 644 $(root)/$(COMPLETION)/flotsam
+	install -m 644 LICENSE README.md $(root)/$(DOC)
+	$(if $(THEME_FILES),install -m 644 $(THEME_FILES) $(root)/$(THEMES))
+
+# Folders that others share go only when they are empty and not the system's own.
+uninstall:
+	rm -f $(root)/bin/flotsam $(root)/$(COMPLETION)/flotsam
+	rm -rf $(root)/$(DOC) $(root)/share/flotsam
+	$(if $(DESTDIR)$(filter-out /usr /usr/local,$(prefix)), \
+	    for d in bin $(COMPLETION) share/doc; do \
+	        [ ! -d $(root)/$$d ] || (cd $(root) && rmdir -p --ignore-fail-on-non-empty $$d); done)
 
 clean:
 	rm -rf $(O)
