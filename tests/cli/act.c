@@ -94,10 +94,10 @@ static int mode_endless(char **arguments)
 {
     int fd = open_append("data");
     (void)arguments;
-    for (long i = 1; i > 0; i++) {
+    for (unsigned long i = 1; i != 0; i++) {
         must("write", write(fd, "endless\n", 8) == 8);
         if (i % WRITES == 0) {
-            printf("%ld\n", i);
+            printf("%lu\n", i);
             fflush(stdout);
             usleep(TENTH / 10); /* so that a slow test does not fill the disk */
         }

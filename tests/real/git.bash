@@ -4,7 +4,7 @@
 # A git repository in DIR: commits, branches, a merge, a tag, a symbolic link, gc. A second run
 # goes on with the repository that is there.
 #
-#     git.sh DIR
+#     git.bash DIR
 set -euo pipefail
 
 cd "$1"

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The session is never part of what is recorded, even inside the data directory; output that goes
+# to a file there is.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+need jq
+
+# By default, all happens in the working directory.
+cd "$data"
+echo before >first
+run 0 "$FLOTSAM" record -- "$act" write 500
+sessions=(*.flotsam)
+[ "${#sessions[@]} ${sessions[0]}" != '1 *.flotsam' ] || fail "no session here"
+[ ${#sessions[@]} = 1 ] || fail "not one session: ${sessions[*]}"
+mv "${sessions[0]}" "$session"
+[ "$(ls -A)" = $'data\nfinished\nfirst' ] || fail "something else was left: $(ls -A)"
+has_events 0 '(.path // "") | test("flotsam")'
+has_events 500+ '.call == "write"'
+same_tree
+
+# A session that is replaced was not part of the starting image either.
+cp "$session" again.flotsam
+run 0 "$FLOTSAM" record -o again.flotsam -- "$act" write 10
+mv again.flotsam "$session"
+has_events 0 '(.path // "") | test("flotsam")'
+same_tree
+
+# The program's output, sent to a file in the data directory by the shell.
+timeout 60 "$FLOTSAM" record -o "$session" --dir "$data" -- "$act" write 5 >printed 2>"$err" ||
+    fail "record failed"
+[ "$(cat printed)" = finished ] || fail "the output went elsewhere"
+same_tree
