@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/recording_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/mem.h"
+#include "engine/session_block.h"
+#include "engine/session_schema.h"
+
+enum {
+    /* A reader holds the file for the length of one query; one that holds it longer than this is
+     * stuck, and so would we be. */
+    BUSY_TIMEOUT_MS = 30 * 1000,
+};
+
+struct store {
+    sqlite3 *db;
+    char *path; /* absolute: the recorder may change its directory */
+    sqlite3_stmt *rows[ROW_KIND_COUNT];
+    sqlite3_stmt *chunk, *pack;
+    struct packer *packer;
+    struct buf block;
+    uint64_t events; /* in the file so far */
+};
+
+/* REPLACE, because the starting image or a fact may be told twice; the last word counts. */
+static const char *const row_sql[ROW_KIND_COUNT] = {
+    [ROW_META] = "REPLACE INTO meta VALUES (?,?)",
+    [ROW_STRING] = "INSERT INTO strings VALUES (?,?)",
+    [ROW_MODULE] = "INSERT INTO modules VALUES (?,?,?)",
+    [ROW_STACK] = "INSERT INTO stacks VALUES (?,?)",
+    [ROW_FILE] = "INSERT INTO files VALUES (?,?,?)",
+    [ROW_PROCESS] = "INSERT INTO processes VALUES (?,?,?)",
+    [ROW_THREAD] = "INSERT INTO threads VALUES (?,?,?)",
+    [ROW_IMAGE_FILE] = "REPLACE INTO image_files VALUES (?,?,?,?,?)",
+    [ROW_IMAGE_NAME] = "REPLACE INTO image_names VALUES (?,?,?)",
+    [ROW_IMAGE_EXTENT] = "REPLACE INTO image_extents VALUES (?,?,?,?)",
+    [ROW_NOTICE] = "REPLACE INTO notices VALUES (?,?,?)",
+};
+
+/* A batch's rows are kept as headers, each followed by its fields' headers and bytes. */
+struct row_header {
+    uint16_t kind, fields;
+};
+
+struct field_header {
+    enum field_kind kind;
+    int64_t number_or_size;
+};
+
+void batch_row(struct batch *b, enum row_kind kind, const struct field *fields, size_t n)
+{
+    struct row_header row = {.kind = (uint16_t)kind, .fields = (uint16_t)n};
+    buf_add(&b->rows, &row, sizeof row);
+    for (size_t i = 0; i < n; i++) {
+        const struct field *f = &fields[i];
+        bool has_bytes = f->kind == FIELD_TEXT || f->kind == FIELD_BLOB;
+        struct field_header head;
+        memset(&head, 0, sizeof head);
+        head.kind = f->kind;
+        head.number_or_size = has_bytes ? (int64_t)f->size : f->number;
+        buf_add(&b->rows, &head, sizeof head);
+        if (has_bytes)
+            buf_add(&b->rows, f->bytes, f->size);
+    }
+}
+
+void batch_free(struct batch *b)
+{
+    buf_free(&b->rows);
+    for (size_t i = 0; i < b->chunks.n; i++)
+        free(b->chunks.at[i].records);
+    for (size_t i = 0; i < b->packs.n; i++)
+        free(b->packs.at[i].bytes);
+    vec_free(&b->chunks);
+    vec_free(&b->packs);
+}
+
+/* Says why SQLite failed, in the system's words where it was the system. */
+static bool fail(struct store *s, struct error *e)
+{
+    int code = sqlite3_errcode(s->db) & 0xff;
+    int system = sqlite3_system_errno(s->db);
+    const char *why = sqlite3_errmsg(s->db);
+    if (code == SQLITE_FULL)
+        why = strerror(ENOSPC);
+    else if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && system)
+        why = strerror(system);
+    return error_set(e, "cannot write %s: %s", s->path, why);
+}
+
+/* Adds what a failure leaves behind. */
+static bool say_kept(const struct store *s, struct error *e)
+{
+    size_t n = strlen(e->text);
+    snprintf(e->text + n, sizeof e->text - n, "; the %" PRIu64 " events before that are kept in it",
+             s->events);
+    return false;
+}
+
+static bool execute(struct store *s, const char *sql, struct error *e)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail(s, e);
+}
+
+static bool run(struct store *s, sqlite3_stmt *statement, struct error *e)
+{
+    bool ok = sqlite3_step(statement) == SQLITE_DONE || fail(s, e);
+    sqlite3_reset(statement);
+    return ok;
+}
+
+/* Refuses to destroy what is not a session. */
+static bool may_replace(const char *path, struct error *e)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return errno == ENOENT || error_errno(e, "cannot create %s", path);
+    if (!S_ISREG(st.st_mode))
+        return error_set(e, "cannot create %s: it exists and is not a file; give another name",
+                         path);
+    if (st.st_size == 0)
+        return true;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_errno(e, "cannot replace %s", path);
+    uint8_t header[SQLITE_HEADER_SIZE];
+    ssize_t n = pread(fd, header, sizeof header, 0);
+    close(fd);
+    if (n != sizeof header || session_header_kind(header) != HEADER_SESSION)
+        return error_set(e, "%s exists and is not a flotsam session: it was left as it is; "
+                            "give another name",
+                         path);
+    return true;
+}
+
+static void erase_journal(const char *path)
+{
+    char *journal = xasprintf("%s-journal", path);
+    unlink(journal);
+    free(journal);
+}
+
+/* An empty file of our own under the name, at an absolute path. A session that was there is
+ * unlinked, not emptied: whoever has it open may go on reading. */
+static char *fresh_file(const char *path, struct error *e)
+{
+    if (!may_replace(path, e))
+        return NULL;
+    char *old = realpath(path, NULL);
+    const char *target = old ? old : path;
+    if (old && unlink(old) != 0) {
+        error_errno(e, "cannot replace %s", path);
+        free(old);
+        return NULL;
+    }
+    erase_journal(target);
+    int fd = open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    char *absolute = fd >= 0 ? realpath(target, NULL) : NULL;
+    if (!absolute)
+        error_errno(e, "cannot create %s", path);
+    if (fd >= 0)
+        close(fd);
+    free(old);
+    return absolute;
+}
+
+static bool make_schema(struct store *s, struct error *e)
+{
+    char *marks = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;",
+                            SESSION_APPLICATION_ID, SESSION_FORMAT);
+    bool ok = execute(s, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; BEGIN", e) &&
+              execute(s, marks, e) && execute(s, session_schema, e) && execute(s, "COMMIT", e);
+    free(marks);
+    return ok;
+}
+
+static bool prepare(struct store *s, sqlite3_stmt **out, const char *sql, struct error *e)
+{
+    return sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL) == SQLITE_OK ||
+           fail(s, e);
+}
+
+static bool prepare_all(struct store *s, struct error *e)
+{
+    for (int i = 0; i < ROW_KIND_COUNT; i++)
+        if (!prepare(s, &s->rows[i], row_sql[i], e))
+            return false;
+    return prepare(s, &s->chunk, "REPLACE INTO events VALUES (?,?,?)", e) &&
+           prepare(s, &s->pack, "REPLACE INTO packs VALUES (?,?,?)", e);
+}
+
+bool store_create(struct store **out, const char *path, struct error *e)
+{
+    char *absolute = fresh_file(path, e);
+    if (!absolute)
+        return false;
+    struct store *s = xcalloc(1, sizeof *s);
+    s->path = absolute;
+    s->packer = packer_new();
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    bool ok = sqlite3_open_v2(absolute, &s->db, flags, NULL) == SQLITE_OK || fail(s, e);
+    if (ok)
+        sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    if (!ok || !make_schema(s, e) || !prepare_all(s, e)) {
+        store_close(s, true);
+        return false;
+    }
+    *out = s;
+    return true;
+}
+
+/* Binds and runs the row at *at, and moves *at behind it. */
+static bool write_row(struct store *s, const char **at, struct error *e)
+{
+    struct row_header row;
+    memcpy(&row, *at, sizeof row);
+    *at += sizeof row;
+    sqlite3_stmt *statement = s->rows[row.kind];
+    for (int i = 1; i <= row.fields; i++) {
+        struct field_header head;
+        memcpy(&head, *at, sizeof head);
+        *at += sizeof head;
+        sqlite3_uint64 size = (sqlite3_uint64)head.number_or_size;
+        switch (head.kind) {
+        case FIELD_NUMBER:
+            sqlite3_bind_int64(statement, i, head.number_or_size);
+            continue;
+        case FIELD_NULL:
+            sqlite3_bind_null(statement, i);
+            continue;
+        case FIELD_TEXT:
+            sqlite3_bind_text64(statement, i, *at, size, SQLITE_STATIC, SQLITE_UTF8);
+            break;
+        case FIELD_BLOB:
+            sqlite3_bind_blob64(statement, i, *at, size, SQLITE_STATIC);
+            break;
+        }
+        *at += size;
+    }
+    return run(s, statement, e);
+}
+
+static bool write_block(struct store *s, sqlite3_stmt *statement, uint64_t key, size_t count,
+                        struct error *e)
+{
+    sqlite3_bind_int64(statement, 1, (sqlite3_int64)key);
+    sqlite3_bind_int64(statement, 2, (sqlite3_int64)count);
+    sqlite3_bind_blob64(statement, 3, s->block.at, s->block.n, SQLITE_STATIC);
+    return run(s, statement, e);
+}
+
+static bool write_all(struct store *s, const struct batch *b, struct error *e)
+{
+    const char *at = b->rows.at;
+    while (b->rows.n && at < b->rows.at + b->rows.n)
+        if (!write_row(s, &at, e))
+            return false;
+    for (size_t i = 0; i < b->packs.n; i++) {
+        const struct batch_pack *p = &b->packs.at[i];
+        if (!packer_bytes(s->packer, p->bytes, p->size, &s->block))
+            return error_set(e, "cannot write %s: compressing failed", s->path);
+        if (!write_block(s, s->pack, p->number, p->size, e))
+            return false;
+    }
+    for (size_t i = 0; i < b->chunks.n; i++) {
+        const struct batch_chunk *c = &b->chunks.at[i];
+        if (!packer_events(s->packer, c->records, c->count, &s->block))
+            return error_set(e, "cannot write %s: compressing failed", s->path);
+        if (!write_block(s, s->chunk, c->first, c->count, e))
+            return false;
+    }
+    return true;
+}
+
+bool store_write(struct store *s, const struct batch *b, struct error *e)
+{
+    /* IMMEDIATE: waits here for readers, where waiting cannot end in a deadlock. */
+    if (!execute(s, "BEGIN IMMEDIATE", e))
+        return say_kept(s, e);
+    if (!write_all(s, b, e) || !execute(s, "COMMIT", e)) {
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        return say_kept(s, e);
+    }
+    for (size_t i = 0; i < b->chunks.n; i++) {
+        uint64_t last = b->chunks.at[i].first + b->chunks.at[i].count - 1;
+        if (last > s->events)
+            s->events = last;
+    }
+    return true;
+}
+
+static bool sync_path(const char *path, int flags, struct error *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    if (!ok)
+        error_errno(e, "cannot make %s durable", path);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+bool store_finish(struct store *s, struct error *e)
+{
+    int moved = 0;
+    sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (moved)
+        return error_set(e, "%s was removed or replaced while it was being recorded: "
+                            "the recording is lost; record again",
+                         s->path);
+    if (!execute(s, "PRAGMA synchronous = FULL", e) ||
+        !execute(s, "REPLACE INTO meta VALUES ('complete', '1')", e))
+        return say_kept(s, e);
+    char *copy = xstrdup(s->path);
+    bool ok = sync_path(s->path, 0, e) && sync_path(dirname(copy), O_DIRECTORY, e);
+    free(copy);
+    return ok;
+}
+
+void store_close(struct store *s, bool erase)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < ROW_KIND_COUNT; i++)
+        sqlite3_finalize(s->rows[i]);
+    sqlite3_finalize(s->chunk);
+    sqlite3_finalize(s->pack);
+    sqlite3_close(s->db);
+    if (erase) {
+        unlink(s->path);
+        erase_journal(s->path);
+    }
+    packer_free(s->packer);
+    buf_free(&s->block);
+    free(s->path);
+    free(s);
+}
