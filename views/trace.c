@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views/trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/map.h"
+#include "engine/mem.h"
+#include "views/trace_what.h"
+
+enum { EVENT, THREAD, CALL, WHAT, RESULT, FUNCTION, SOURCE, COLUMNS };
+
+static const struct column all_columns[COLUMNS] = {
+    [EVENT] = {.title = "event", .least = 5, .right = true},
+    [THREAD] = {.title = "thread", .least = 6, .right = true},
+    [CALL] = {.title = "call", .least = 9},
+    [WHAT] = {.title = "what", .least = 16, .most = 60, .yields = 1},
+    [RESULT] = {.title = "result", .least = 6, .most = 14},
+    [FUNCTION] = {.title = "function", .least = 8, .most = 32, .yields = 3},
+    [SOURCE] = {.title = "source", .least = 8, .most = 32, .yields = 2},
+};
+
+struct trace {
+    struct view view;
+    struct session *session;
+    struct symbols *symbols;
+    struct trace_filter *filter;
+    const char *cwd;
+    struct column columns[COLUMNS];
+    struct map syscalls; /* number to its name, a char * that is ours, or 0 */
+};
+
+static void free_name(const void *key, size_t size, uint64_t value, void *data)
+{
+    (void)key;
+    (void)size;
+    (void)data;
+    free((char *)(uintptr_t)value);
+}
+
+static void trace_close(struct view *v)
+{
+    struct trace *t = (struct trace *)v;
+
+    map_each(&t->syscalls, free_name, NULL);
+    map_free(&t->syscalls);
+    free(t);
+}
+
+static const struct column *trace_columns(struct view *v, size_t *n)
+{
+    *n = COLUMNS;
+    return ((struct trace *)v)->columns;
+}
+
+static uint64_t trace_count(struct view *v)
+{
+    return session_event_count(((struct trace *)v)->session);
+}
+
+/* Rows outside the filter's range need not be read. */
+static uint64_t into_range(const struct trace *t, uint64_t row, int step)
+{
+    uint64_t count = session_event_count(t->session);
+    uint64_t first = t->filter && t->filter->first ? t->filter->first : 1;
+    uint64_t last =
+        t->filter && t->filter->last && t->filter->last < count ? t->filter->last : count;
+
+    if (step > 0 && row < first)
+        row = first;
+    if (step < 0 && row > last)
+        row = last;
+    return row < first || row > last ? 0 : row;
+}
+
+static bool trace_seek(struct view *v, uint64_t *row, int step, struct error *e)
+{
+    struct trace *t = (struct trace *)v;
+
+    for (*row = into_range(t, *row, step); *row;
+         *row = into_range(t, *row + (uint64_t)step, step)) {
+        struct event event;
+        if (!t->filter)
+            return true;
+        if (!session_event(t->session, *row, &event, e))
+            return false;
+        if (trace_filter_pass(t->filter, t->session, t->symbols, *row, &event))
+            return true;
+    }
+    return true;
+}
+
+/* --- Drawing ------------------------------------------------------------------------------- */
+
+static enum style call_style(uint16_t call)
+{
+    switch (call) {
+    case CALL_WRITE:
+    case CALL_COPY:
+    case CALL_TRUNCATE:
+    case CALL_FALLOCATE:
+    case CALL_STORE:
+        return STYLE_CALL_WRITE;
+    case CALL_FSYNC:
+    case CALL_FDATASYNC:
+    case CALL_SYNC:
+    case CALL_SYNCFS:
+    case CALL_MSYNC:
+    case CALL_FLUSH:
+    case CALL_FENCE:
+        return STYLE_CALL_SYNC;
+    case CALL_RENAME:
+    case CALL_LINK:
+    case CALL_SYMLINK:
+    case CALL_UNLINK:
+    case CALL_MKDIR:
+    case CALL_RMDIR:
+    case CALL_MKNOD:
+        return STYLE_CALL_NAME;
+    case CALL_PRINT:
+        return STYLE_ACK;
+    case CALL_MARKER:
+        return STYLE_MARKER;
+    default:
+        return STYLE_CALL_OTHER;
+    }
+}
+
+/* The system call as the program made it; a print or a marker is what it was made for. */
+static const char *shown_call(struct trace *t, const struct event *event)
+{
+    bool added;
+
+    if (event->syscall == UINT16_MAX || event->call == CALL_PRINT || event->call == CALL_MARKER)
+        return call_name(event->call);
+    uint64_t *name = map_put(&t->syscalls, &event->syscall, sizeof event->syscall, &added);
+    if (added)
+        *name = (uint64_t)(uintptr_t)syscall_name(event->syscall);
+    return *name ? (const char *)(uintptr_t)*name : call_name(event->call);
+}
+
+/* The file as short as it can be told from others: relative to where the program was started, or
+ * only its name when it is elsewhere. */
+static const char *shown_file(const struct trace *t, const char *file)
+{
+    size_t n = t->cwd ? strlen(t->cwd) : 0;
+
+    if (n && strncmp(file, t->cwd, n) == 0 && file[n] == '/' && !strstr(file, "/../"))
+        return file + n + 1;
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+static void add_location(const struct trace *t, const struct location *l, struct cell *function,
+                         struct cell *source)
+{
+    enum style style = location_has_source(l) ? STYLE_SOURCE_FUNCTION : STYLE_DIM;
+
+    cell_escape(function, style, l->function, strlen(l->function));
+    if (l->flags & LOCATION_LINE) {
+        const char *file = shown_file(t, l->file);
+        cell_gap(source);
+        cell_escape(source, STYLE_SOURCE_LINE, file, strlen(file));
+        cell_add(source, STYLE_SOURCE_LINE, ":%" PRIu32, l->line);
+    }
+}
+
+static bool trace_draw(struct view *v, uint64_t row, struct row *out, struct error *e)
+{
+    struct trace *t = (struct trace *)v;
+    struct event event;
+    const struct location *l;
+
+    if (!session_event(t->session, row, &event, e))
+        return false;
+    cell_add(&out->cells[EVENT], STYLE_NUMBER, "%" PRIu64, row);
+    cell_add(&out->cells[THREAD], STYLE_DIM, "%" PRIu32, event.thread);
+    cell_add(&out->cells[CALL], call_style(event.call), "%s", shown_call(t, &event));
+    trace_what(&out->cells[WHAT], t->session, &event);
+    trace_result(&out->cells[RESULT], &event);
+    l = symbols_stack(t->symbols, event.stack);
+    if (l)
+        add_location(t, l, &out->cells[FUNCTION], &out->cells[SOURCE]);
+    return true;
+}
+
+static bool trace_detail(struct view *v, uint64_t row, size_t n, struct cell *out, bool *more,
+                         struct error *e)
+{
+    struct trace *t = (struct trace *)v;
+    struct event event;
+    const struct frame *frames;
+
+    *more = false;
+    if (!session_event(t->session, row, &event, e))
+        return false;
+    size_t count = session_stack(t->session, event.stack, &frames);
+    for (size_t i = 0; i < count; i++) {
+        const struct location *at;
+        size_t m = symbols_frame(t->symbols, &frames[i], &at);
+        if (n < m) {
+            add_location(t, &at[n], out, out);
+            if (at[n].flags & LOCATION_INLINED)
+                cell_add(out, STYLE_DIM, " inlined");
+            *more = true;
+            return true;
+        }
+        n -= m;
+    }
+    return true;
+}
+
+static const struct view_ops trace_ops = {
+    .name = "trace",
+    .columns = trace_columns,
+    .count = trace_count,
+    .seek = trace_seek,
+    .draw = trace_draw,
+    .detail = trace_detail,
+    .close = trace_close,
+};
+
+struct view *trace_view(struct session *s, struct symbols *sy, struct trace_filter *filter)
+{
+    struct trace *t = xcalloc(1, sizeof *t);
+
+    t->view.ops = &trace_ops;
+    t->session = s;
+    t->symbols = sy;
+    t->filter = filter;
+    t->cwd = session_meta(s, "cwd");
+    memcpy(t->columns, all_columns, sizeof all_columns);
+    for (uint64_t n = session_event_count(s), digits = 1; n; n /= 10, digits++) {
+        if ((int)digits > t->columns[EVENT].least)
+            t->columns[EVENT].least = (int)digits;
+    }
+    return &t->view;
+}

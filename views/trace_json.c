@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views/trace_json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/buf.h"
+#include "engine/escape.h"
+#include "engine/map.h"
+#include "engine/mem.h"
+#include "views/trace_filter.h"
+#include "views/trace_what.h"
+
+/* A text longer than this is data, and `flotsam replay` lays it out whole. */
+enum { TEXT_MAX = 1 << 20 };
+
+struct trace_json {
+    struct session *session;
+    struct symbols *symbols;
+    struct map stacks; /* stack to its json_t *, shared by all its events */
+};
+
+static void drop_stack(const void *key, size_t size, uint64_t value, void *data)
+{
+    (void)key;
+    (void)size;
+    (void)data;
+    json_decref((json_t *)(uintptr_t)value);
+}
+
+struct trace_json *trace_json_open(struct session *s, struct symbols *sy)
+{
+    struct trace_json *t = xcalloc(1, sizeof *t);
+
+    t->session = s;
+    t->symbols = sy;
+    return t;
+}
+
+void trace_json_close(struct trace_json *t)
+{
+    map_each(&t->stacks, drop_stack, NULL);
+    map_free(&t->stacks);
+    free(t);
+}
+
+/* --- Values -------------------------------------------------------------------------------- */
+
+/* JSON's numbers end at INT64_MAX; so do offsets that a kernel accepts. */
+static json_t *number(uint64_t value)
+{
+    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+static void set_bytes(json_t *o, const char *name, const char *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    struct buf hex = {0}, key = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        buf_char(&hex, digits[(unsigned char)bytes[i] >> 4]);
+        buf_char(&hex, digits[bytes[i] & 15]);
+    }
+    buf_printf(&key, "%s_bytes", name);
+    json_object_set_new(o, key.at, json_string(buf_string(&hex)));
+    buf_free(&hex);
+    buf_free(&key);
+}
+
+static void set_text(json_t *o, const char *name, const char *bytes, size_t n)
+{
+    json_t *text = json_stringn(bytes, n); /* NULL when it is not valid UTF-8 */
+
+    if (!text) {
+        struct buf safe = {0};
+        escape_add(&safe, bytes, n, ESCAPE_UTF8 | ESCAPE_REVERSIBLE);
+        text = json_stringn(buf_string(&safe), safe.n);
+        buf_free(&safe);
+        set_bytes(o, name, bytes, n);
+    }
+    json_object_set_new(o, name, text);
+}
+
+static void set_string(json_t *o, const char *name, const char *text)
+{
+    set_text(o, name, text, strlen(text));
+}
+
+static void add_word(void *data, const char *word)
+{
+    json_array_append_new(data, json_string(word));
+}
+
+/* --- Members ------------------------------------------------------------------------------- */
+
+static json_t *location_object(const struct location *l)
+{
+    json_t *o = json_object();
+
+    set_string(o, "function", l->function);
+    set_string(o, "file", l->file);
+    json_object_set_new(o, "line", json_integer(l->line));
+    if (l->flags & LOCATION_INLINED)
+        json_object_set_new(o, "inlined", json_true());
+    return o;
+}
+
+static json_t *stack_array(struct trace_json *t, uint32_t stack)
+{
+    const struct frame *frames;
+    bool added;
+    uint64_t *known = map_put(&t->stacks, &stack, sizeof stack, &added);
+
+    if (added) {
+        json_t *array = json_array();
+        size_t n = session_stack(t->session, stack, &frames);
+        for (size_t i = 0; i < n; i++) {
+            const struct location *at;
+            size_t m = symbols_frame(t->symbols, &frames[i], &at);
+            for (size_t k = 0; k < m; k++)
+                json_array_append_new(array, location_object(&at[k]));
+        }
+        *known = (uint64_t)(uintptr_t)array;
+    }
+    return json_incref((json_t *)(uintptr_t)*known);
+}
+
+static void set_source(struct trace_json *t, json_t *o, const struct event *event)
+{
+    const struct location *l = symbols_stack(t->symbols, event->stack);
+    bool source = l && location_has_source(l);
+
+    set_string(o, "function", l ? l->function : "");
+    set_string(o, "file", source ? l->file : "");
+    json_object_set_new(o, "line", json_integer(source ? l->line : 0));
+    json_object_set_new(o, "stack", stack_array(t, event->stack));
+}
+
+static void set_thread(struct trace_json *t, json_t *o, const struct event *event)
+{
+    struct thread_info info;
+
+    json_object_set_new(o, "thread", json_integer(event->thread));
+    if (session_thread(t->session, event->thread, &info)) {
+        json_object_set_new(o, "process", json_integer(info.process));
+        json_object_set_new(o, "tid", json_integer(info.tid));
+        json_object_set_new(o, "pid", json_integer(info.pid));
+    }
+}
+
+static void set_paths(struct trace_json *t, json_t *o, const struct event *event)
+{
+    set_string(o, "path", session_string(t->session, event->path));
+    if (event->file)
+        json_object_set_new(o, "inode", json_integer(event->file));
+    if (event->other_path)
+        set_string(o, "other_path", session_string(t->session, event->other_path));
+    if (event->other)
+        json_object_set_new(o, "other_inode", json_integer(event->other));
+    if (event->call == CALL_COPY)
+        json_object_set_new(o, "other_offset", number(event->other_offset));
+}
+
+static void set_result(json_t *o, const struct event *event)
+{
+    bool unfinished = event->traits & EVENT_UNFINISHED;
+
+    json_object_set_new(o, "entry", number(event->entry));
+    json_object_set_new(o, "exit", unfinished ? json_null() : number(event->exit));
+    json_object_set_new(o, "time", json_real((double)event->time / 1e9));
+    json_object_set_new(o, "result", unfinished ? json_null() : json_integer(event->result));
+    if (unfinished)
+        json_object_set_new(o, "unfinished", json_true());
+    if (event->traits & EVENT_FAILED) {
+        const char *name = event->result < 0 && event->result > -INT32_MAX
+                               ? strerrorname_np((int)-event->result)
+                               : NULL;
+        json_object_set_new(o, "error", json_string(name ? name : "unknown"));
+    }
+}
+
+static void set_flags(json_t *o, const struct event *event)
+{
+    json_t *words = json_array();
+
+    json_object_set_new(o, "fd", json_integer(event->fd));
+    json_object_set_new(o, "mode", json_integer(event->mode));
+    json_object_set_new(o, "flags", json_integer(event->flags));
+    trace_words(event, add_word, words);
+    json_object_set_new(o, "words", words);
+}
+
+static bool set_payload(struct trace_json *t, json_t *o, const struct event *event, struct error *e)
+{
+    size_t n = event->size < TEXT_MAX ? (size_t)event->size : TEXT_MAX;
+    struct buf text = {0};
+
+    if (event->call != CALL_PRINT && event->call != CALL_MARKER && event->call != CALL_SYMLINK)
+        return true;
+    bool ok = n == 0 || session_payload(t->session, event->payload, 0, buf_room(&text, n), n, e);
+    if (ok) {
+        set_text(o, "text", buf_string(&text), n);
+        if (n < event->size)
+            json_object_set_new(o, "text_size", number(event->size));
+    }
+    buf_free(&text);
+    return ok;
+}
+
+json_t *trace_json_event(struct trace_json *t, uint64_t event_number, struct error *e)
+{
+    struct event event;
+
+    if (!session_event(t->session, event_number, &event, e))
+        return NULL;
+    json_t *o = json_object();
+    char *name = event.syscall == UINT16_MAX ? NULL : syscall_name(event.syscall);
+    json_object_set_new(o, "event", number(event_number));
+    json_object_set_new(o, "call", json_string(call_name(event.call)));
+    json_object_set_new(o, "syscall", name ? json_string(name) : json_null());
+    free(name);
+    set_paths(t, o, &event);
+    json_object_set_new(o, "offset", number(event.offset));
+    json_object_set_new(o, "size", number(event.size));
+    set_result(o, &event);
+    set_thread(t, o, &event);
+    set_flags(o, &event);
+    set_source(t, o, &event);
+    if (!set_payload(t, o, &event, e)) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * trace_json: an event as a flat JSON object, with the names of CLI.md's OP and these more:
+ *
+ *   syscall     the system call's own name; null when the event was none
+ *   thread, process, tid, pid    the first two are numbers of this trace
+ *   entry, exit  positions in the one order of all entries and exits; exit null when unfinished
+ *   time        seconds from the start of the recording
+ *   result      what the call returned; error is its name when it failed, such as "ENOENT"
+ *   unfinished  true when it never returned
+ *   fd, mode, flags   as the call had them, numbers
+ *   words       flags and traits by name: ["create", "append"]
+ *   file, line, function   the innermost frame with source; stack: all, innermost first
+ *   inode, other_inode   which file it was, whatever its names; numbers of this trace
+ *   other_path, other_offset   the second file of a rename or a copy
+ *   text        of a print, a marker, a symbolic link's target; text_size when it is cut short
+ *
+ * Paths and texts may hold any bytes, JSON only Unicode. Where they are not valid UTF-8 the string
+ * has the offending bytes as \xHH and backslashes doubled, and NAME_bytes has all of them in
+ * hexadecimal.
+ *
+ * Members that mean nothing for an event are left out, except OP's own.
+ */
+#ifndef VIEWS_TRACE_JSON_H
+#define VIEWS_TRACE_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "engine/error.h"
+#include "engine/session.h"
+#include "engine/symbols.h"
+
+struct trace_json;
+
+struct trace_json *trace_json_open(struct session *s, struct symbols *sy);
+void trace_json_close(struct trace_json *t);
+
+/* A new reference to the object of event `number`; NULL with an error. */
+json_t *trace_json_event(struct trace_json *t, uint64_t number, struct error *e);
+
+#endif

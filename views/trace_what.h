@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * trace_what: an event's arguments in words that people read: paths, offset+size, flags by name.
+ */
+#ifndef VIEWS_TRACE_WHAT_H
+#define VIEWS_TRACE_WHAT_H
+
+#include "engine/session.h"
+#include "engine/stream.h"
+#include "views/view.h"
+
+/* Calls word for each thing to say of the event's flags and traits: create, append, punch-hole. */
+void trace_words(const struct event *event, void (*word)(void *data, const char *word), void *data);
+
+/* Adds what the event did and to what: "log 4096+128 append", "a.tmp → a", a printed text. */
+void trace_what(struct cell *c, struct session *s, const struct event *event);
+
+/* Adds what came of it: a number, ENOENT, "unfinished". */
+void trace_result(struct cell *c, const struct event *event);
+
+#endif
