@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * flotsam replay: lays a state of the data directory out in a folder, for a person or a program to
+ * look at.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/layout.h"
+#include "engine/replay.h"
+#include "engine/session.h"
+#include "tui/commands.h"
+#include "tui/options.h"
+
+/* Each thing that makes the folder differ from what the program left. */
+static void warn_incomplete(struct session *s, const struct replay_counts *counts)
+{
+    if (counts->mappings)
+        message("warning: %llu shared writable mappings were made; what was stored through them is "
+                "not in this trace, nor in the folder",
+                (unsigned long long)counts->mappings);
+    if (counts->unfinished)
+        message("warning: %llu calls never returned; what they did is not known and is left out",
+                (unsigned long long)counts->unfinished);
+    if (counts->reordered)
+        message("warning: %llu calls ran at the same time as others; their order is a guess",
+                (unsigned long long)counts->reordered);
+    if (!session_meta(s, "complete"))
+        message("warning: the recording was cut short; the folder is as at its last event");
+}
+
+static void warn_notice(void *data, const char *kind, const char *what, uint64_t count)
+{
+    (void)data;
+    message("warning: %s: %s (%llu times)", kind, what, (unsigned long long)count);
+}
+
+static bool replay_to(struct session *s, const char *dir, struct error *e)
+{
+    struct replay_counts replayed;
+    struct layout_counts laid;
+    struct tree *tree;
+    if (!replay_end(s, &tree, &replayed, e))
+        return false;
+    bool ok = tree_lay_out(tree, s, dir, &laid, e);
+    tree_free(tree);
+    if (!ok || !session_notices(s, warn_notice, NULL, e))
+        return false;
+    warn_incomplete(s, &replayed);
+    if (laid.left_out)
+        message("warning: %llu sockets or devices are left out", (unsigned long long)laid.left_out);
+    message("replayed %llu events, of which %llu changed files; %llu names are in %s",
+            (unsigned long long)replayed.events, (unsigned long long)replayed.applied,
+            (unsigned long long)laid.names, dir);
+    return true;
+}
+
+/* What to lay out: only the end of the run is known to a session without verdicts. */
+static bool known_state(const char *state, struct error *e)
+{
+    if (!strcmp(state, "end"))
+        return true;
+    if (!strncmp(state, "bug:", strlen("bug:")))
+        return error_set(e, "%s: this session has no bugs recorded; only end can be laid out",
+                         state);
+    if (!strncmp(state, "state:", strlen("state:")))
+        return error_set(e, "%s: this session has no states recorded; only end can be laid out",
+                         state);
+    return error_set(e, "%s is no state; say end, bug:N or state:N", state);
+}
+
+static int run_replay(int argc, char **argv)
+{
+    struct options o;
+    options_begin(&o, &command_replay, argc, argv);
+    while (options_next(&o))
+        ;
+    if (!options_count(&o, 2, 3))
+        return o.status;
+    const char *state = o.argv[o.argc - 2], *dir = o.argv[o.argc - 1];
+    struct error e;
+    struct session *s = NULL;
+    char *path = command_session(o.argc == 3 ? o.argv[0] : NULL, &e);
+    bool ok = path && session_open(&s, path, &e) && known_state(state, &e) && replay_to(s, dir, &e);
+    session_close(s);
+    free(path);
+    return ok ? STATUS_DONE : command_failed(&e);
+}
+
+const struct command command_replay = {
+    .name = "replay",
+    .run = run_replay,
+    .takes = TAKES_SESSION,
+    .usage = "[S] end|bug:N|state:N DIR",
+    .summary = "lay a state of the data directory out in a folder",
+    .details = "DIR is made, or must be empty. end is the state at the end of the run, nothing\n"
+               "lost: contents, names, sizes, hard and symbolic links and modes are those that\n"
+               "the program left.",
+};
