@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Calls on the contents of an open file: write and its relatives, copies, sizes, syncs, offsets.
+ */
+#include "tracer/tracee.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+struct descriptor tracer_descriptor(struct tracer *t, struct thread *th, int fd)
+{
+    struct process *p = th->process;
+    return descriptor_find(p->descriptors, fd, p->pid, p->pidfd, t->files, &t->streams);
+}
+
+/* The event is about the data file behind fd. */
+static void about_file(struct tracer *t, struct thread *th, int fd, uint32_t file)
+{
+    th->event.fd = fd;
+    th->event.file = file;
+    th->event.path = files_path(t->files, file);
+}
+
+/* For calls that concern a regular data file behind their first argument. */
+static enum proceed about_regular(struct tracer *t, struct thread *th)
+{
+    int fd = (int)th->args[0];
+    struct descriptor d = tracer_descriptor(t, th, fd);
+    if (d.kind != DESCRIPTOR_DATA || !d.regular)
+        return PROCEED_IGNORE;
+    about_file(t, th, fd, d.file);
+    return PROCEED_RECORD;
+}
+
+static uint32_t sync_traits(uint32_t flags)
+{
+    uint32_t traits = 0;
+    if ((flags & O_SYNC) == O_SYNC)
+        traits |= EVENT_SYNC;
+    else if (flags & O_DSYNC)
+        traits |= EVENT_DSYNC;
+    if (flags & O_APPEND)
+        traits |= EVENT_APPEND;
+    if (flags & O_DIRECT)
+        traits |= EVENT_DIRECT;
+    return traits;
+}
+
+/* pwritev2's own flags change what the description says, for one call. */
+static void per_call_flags(struct event *event, uint32_t flags)
+{
+    enum { NOAPPEND = 0x20 }; /* RWF_NOAPPEND, newer than Debian's headers */
+    event->flags = flags;
+    if (flags & RWF_SYNC)
+        event->traits |= EVENT_SYNC;
+    else if (flags & RWF_DSYNC)
+        event->traits |= EVENT_DSYNC;
+    if (flags & RWF_APPEND)
+        event->traits |= EVENT_APPEND;
+    if (flags & NOAPPEND)
+        event->traits &= ~(uint32_t)EVENT_APPEND;
+}
+
+bool changes_data(struct tracer *t, struct thread *th)
+{
+    struct descriptor d = tracer_descriptor(t, th, (int)th->args[0]);
+    return d.kind == DESCRIPTOR_DATA && d.regular;
+}
+
+enum proceed enter_write(struct tracer *t, struct thread *th)
+{
+    int fd = (int)th->args[0];
+    struct descriptor d = tracer_descriptor(t, th, fd);
+    switch (d.kind) {
+    case DESCRIPTOR_MARK:
+        return PROCEED_WATCH;
+    case DESCRIPTOR_OUTPUT:
+    case DESCRIPTOR_ERRORS:
+        th->event.call = CALL_PRINT;
+        th->event.fd = d.kind == DESCRIPTOR_OUTPUT ? 1 : 2;
+        return PROCEED_RECORD;
+    case DESCRIPTOR_DATA:
+        if (!d.regular)
+            return PROCEED_IGNORE;
+        about_file(t, th, fd, d.file);
+        th->event.traits |= sync_traits(d.flags);
+        if (th->syscall == SYS_pwritev2)
+            per_call_flags(&th->event, (uint32_t)th->args[5]);
+        return PROCEED_RECORD;
+    default:
+        return PROCEED_IGNORE;
+    }
+}
+
+/* The bytes of a write, from the program's memory: it has just returned from the call. */
+static void take_payload(struct tracer *t, struct thread *th, uint64_t size)
+{
+    bool vector = th->syscall == SYS_writev || th->syscall == SYS_pwritev ||
+                  th->syscall == SYS_pwritev2;
+    bool readable;
+    buf_clear(&t->scratch);
+    if (vector)
+        readable = memory_gather(th->tid, th->args[1], th->args[2], size, &t->scratch);
+    else
+        readable = memory_read(th->tid, th->args[1], buf_room(&t->scratch, size), size);
+    if (!readable)
+        recording_notice(t->recording, "bytes written could not be read", "write");
+    th->event.size = size;
+    th->event.payload = recording_payload(t->recording, t->scratch.at, size);
+}
+
+/* Every complete line becomes a marker; the rest waits for its end. */
+static void take_marks(struct tracer *t, struct thread *th)
+{
+    buf_add(&t->mark, t->scratch.at, t->scratch.n);
+    size_t from = 0;
+    for (;;) {
+        char *line = t->mark.at + from;
+        char *end = from < t->mark.n ? memchr(line, '\n', t->mark.n - from) : NULL;
+        if (!end)
+            break;
+        size_t size = (size_t)(end - line);
+        struct event event = {.call = CALL_MARKER, .syscall = (uint16_t)th->syscall, .fd = -1};
+        event.size = size;
+        event.payload = recording_payload(t->recording, line, size);
+        event.stack = tracer_stack(t, th);
+        tracer_instant(t, th, &event);
+        from += size + 1;
+    }
+    size_t rest = t->mark.n - from;
+    memmove(t->mark.at, t->mark.at + from, rest);
+    t->mark.n = rest;
+}
+
+enum { OWN_POSITION = -1 };
+
+/* Where the call says that it writes; OWN_POSITION when it goes by the description's offset. */
+static int64_t given_position(const struct thread *th)
+{
+    switch (th->syscall) {
+    case SYS_pwrite64:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+        return (int64_t)th->args[3];
+    default:
+        return OWN_POSITION;
+    }
+}
+
+/* Where the bytes went, asked of the kernel just after the call. Linux appends with O_APPEND even
+ * when pwrite() gives an offset, and does not move the description's offset then. */
+static uint64_t find_offset(struct tracer *t, struct thread *th, uint64_t size)
+{
+    int64_t given = given_position(th);
+    bool append = th->event.traits & EVENT_APPEND;
+    if (given != OWN_POSITION && !append)
+        return (uint64_t)given;
+    int copy = descriptor_fetch(th->process->pidfd, (int)th->args[0]);
+    struct stat st;
+    int64_t end = -1;
+    if (copy >= 0 && given != OWN_POSITION)
+        end = fstat(copy, &st) == 0 ? (int64_t)st.st_size : -1;
+    else if (copy >= 0)
+        end = lseek(copy, 0, SEEK_CUR);
+    if (copy >= 0)
+        close(copy);
+    if (end < (int64_t)size) {
+        recording_notice(t->recording, "offset of a write is not known", "write");
+        return 0;
+    }
+    return (uint64_t)end - size;
+}
+
+void leave_write(struct tracer *t, struct thread *th)
+{
+    struct event *event = &th->event;
+    if (event->traits & EVENT_FAILED)
+        return;
+    uint64_t size = (uint64_t)event->result;
+    take_payload(t, th, size);
+    if (event->call == CALL_WRITE && event->file && size)
+        event->offset = find_offset(t, th, size);
+    else if (!th->event_number)
+        take_marks(t, th);
+}
+
+/* ---- copies: copy_file_range, sendfile, splice, reflinks ---- */
+
+/* Who copies to whom; offsets are pointers into the program, 0 for the description's own. */
+struct copy {
+    int in, out;
+    uint64_t in_offset, out_offset;
+    /* FICLONE, FICLONERANGE: the range is in the arguments, the result is 0. A size of 0 means to
+     * the end. */
+    bool reflink;
+    struct file_clone_range range;
+};
+
+static struct copy reflink_arguments(const struct thread *th)
+{
+    struct copy copy = {.in = -1, .out = (int)th->args[0], .reflink = true};
+    if (th->args[1] == FICLONE)
+        copy.in = (int)th->args[2];
+    else if (memory_read(th->tid, th->args[2], &copy.range, sizeof copy.range))
+        copy.in = (int)copy.range.src_fd;
+    return copy;
+}
+
+static struct copy copy_arguments(const struct thread *th)
+{
+    const uint64_t *a = th->args;
+    switch (th->syscall) {
+    case SYS_sendfile:
+        return (struct copy){.in = (int)a[1], .out = (int)a[0], .in_offset = a[2]};
+    case SYS_ioctl:
+        return reflink_arguments(th);
+    default: /* copy_file_range and splice agree */
+        return (struct copy){.in = (int)a[0], .out = (int)a[2], .in_offset = a[1],
+                             .out_offset = a[3]};
+    }
+}
+
+bool changes_copy(struct tracer *t, struct thread *th)
+{
+    struct descriptor out = tracer_descriptor(t, th, copy_arguments(th).out);
+    return out.kind == DESCRIPTOR_DATA && out.regular;
+}
+
+enum proceed enter_copy(struct tracer *t, struct thread *th)
+{
+    struct copy copy = copy_arguments(th);
+    struct descriptor out = tracer_descriptor(t, th, copy.out);
+    if (out.kind == DESCRIPTOR_OUTPUT || out.kind == DESCRIPTOR_ERRORS) {
+        th->event.call = CALL_PRINT;
+        th->event.fd = out.kind == DESCRIPTOR_OUTPUT ? 1 : 2;
+        return PROCEED_RECORD;
+    }
+    if (out.kind != DESCRIPTOR_DATA || !out.regular)
+        return PROCEED_IGNORE;
+    about_file(t, th, copy.out, out.file);
+    th->event.traits |= sync_traits(out.flags);
+    struct descriptor in = tracer_descriptor(t, th, copy.in);
+    if (in.kind == DESCRIPTOR_DATA) {
+        th->event.other = in.file;
+        th->event.other_path = files_path(t->files, in.file);
+    }
+    return PROCEED_RECORD;
+}
+
+/* Where a side of a copy stands after the call. */
+static int64_t side_position(const struct thread *th, int fd, uint64_t pointer)
+{
+    int64_t position = -1;
+    if (pointer)
+        return memory_read(th->tid, pointer, &position, sizeof position) ? position : -1;
+    int copy = descriptor_fetch(th->process->pidfd, fd);
+    if (copy >= 0) {
+        position = lseek(copy, 0, SEEK_CUR);
+        close(copy);
+    }
+    return position;
+}
+
+/* Reads back from a file that the program has open, whatever it was opened for. */
+static bool read_back(struct tracer *t, const struct thread *th, int fd, uint64_t offset,
+                      uint64_t size)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)th->tid, fd);
+    int own = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    buf_clear(&t->scratch);
+    char *room = buf_room(&t->scratch, size);
+    memset(room, 0, size);
+    uint64_t have = 0;
+    ssize_t n = 0;
+    while (own >= 0 && have < size &&
+           (n = pread(own, room + have, size - have, (off_t)(offset + have))) > 0)
+        have += (uint64_t)n;
+    if (own >= 0)
+        close(own);
+    return own >= 0 && n >= 0;
+}
+
+static uint64_t reflink_size(const struct thread *th, const struct copy *copy)
+{
+    if (copy->range.src_length)
+        return copy->range.src_length;
+    struct stat st = {0};
+    int own = descriptor_fetch(th->process->pidfd, copy->in);
+    if (own >= 0) {
+        fstat(own, &st);
+        close(own);
+    }
+    uint64_t end = (uint64_t)st.st_size;
+    return end > copy->range.src_offset ? end - copy->range.src_offset : 0;
+}
+
+void leave_copy(struct tracer *t, struct thread *th)
+{
+    struct event *event = &th->event;
+    if (event->traits & EVENT_FAILED)
+        return;
+    struct copy copy = copy_arguments(th);
+    uint64_t in = 0, out = 0, size = (uint64_t)event->result;
+    if (copy.reflink) {
+        in = copy.range.src_offset;
+        out = copy.range.dest_offset;
+        size = reflink_size(th, &copy);
+    } else {
+        int64_t in_end = side_position(th, copy.in, copy.in_offset);
+        int64_t out_end = side_position(th, copy.out, copy.out_offset);
+        in = in_end >= (int64_t)size ? (uint64_t)in_end - size : 0;
+        out = out_end >= (int64_t)size ? (uint64_t)out_end - size : 0;
+    }
+    bool print = event->call == CALL_PRINT;
+    bool known = print ? read_back(t, th, copy.in, in, size) : read_back(t, th, copy.out, out, size);
+    if (!known)
+        recording_notice(t->recording, "bytes copied could not be read", "copy");
+    event->size = size;
+    event->offset = print ? 0 : out;
+    event->other_offset = in;
+    event->payload = recording_payload(t->recording, t->scratch.at, size);
+}
+
+/* ---- sizes ---- */
+
+enum proceed enter_ftruncate(struct tracer *t, struct thread *th)
+{
+    th->event.size = th->args[1];
+    return about_regular(t, th);
+}
+
+enum proceed enter_truncate(struct tracer *t, struct thread *th)
+{
+    th->event.size = th->args[1];
+    if (!place_resolve(t, th, AT_FDCWD, th->args[0], &th->place))
+        return PROCEED_IGNORE;
+    uint32_t file = th->place.target_file ? th->place.target_file : th->place.file;
+    if (!file && !th->place.inside)
+        return PROCEED_IGNORE;
+    th->event.file = file;
+    th->event.path = file ? files_path(t->files, file)
+                          : files_entry_path(t->files, th->place.dir, th->place.name);
+    return PROCEED_RECORD;
+}
+
+enum proceed enter_fallocate(struct tracer *t, struct thread *th)
+{
+    th->event.flags = (uint32_t)th->args[1];
+    th->event.offset = th->args[2];
+    th->event.size = th->args[3];
+    return about_regular(t, th);
+}
+
+/* ---- syncs and offsets ---- */
+
+/* syncfs() through any descriptor on the data directory's file system. */
+static bool on_our_filesystem(struct tracer *t, struct thread *th, int fd)
+{
+    struct stat root, st;
+    int copy = descriptor_fetch(th->process->pidfd, fd);
+    bool same = copy >= 0 && fstat(copy, &st) == 0 && stat(files_root(t->files), &root) == 0 &&
+                st.st_dev == root.st_dev;
+    if (copy >= 0)
+        close(copy);
+    return same;
+}
+
+enum proceed enter_sync(struct tracer *t, struct thread *th)
+{
+    if (th->syscall == SYS_sync)
+        return PROCEED_RECORD;
+    int fd = (int)th->args[0];
+    if (th->syscall == SYS_syncfs)
+        return on_our_filesystem(t, th, fd) ? PROCEED_RECORD : PROCEED_IGNORE;
+    struct descriptor d = tracer_descriptor(t, th, fd);
+    if (d.kind != DESCRIPTOR_DATA)
+        return PROCEED_IGNORE;
+    about_file(t, th, fd, d.file);
+    if (th->syscall == SYS_sync_file_range) {
+        th->event.offset = th->args[1];
+        th->event.size = th->args[2];
+        th->event.flags = (uint32_t)th->args[3];
+    }
+    return PROCEED_RECORD;
+}
+
+enum proceed enter_lseek(struct tracer *t, struct thread *th)
+{
+    th->event.flags = (uint32_t)th->args[2];
+    return about_regular(t, th);
+}
+
+void leave_lseek(struct tracer *t, struct thread *th)
+{
+    (void)t;
+    if (!(th->event.traits & EVENT_FAILED))
+        th->event.offset = (uint64_t)th->event.result;
+}

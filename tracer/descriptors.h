@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * descriptors: what a process's descriptor numbers refer to. Asked of the kernel at the first use
+ * of a number and remembered until it is closed or replaced; forgotten as a whole at exec and when
+ * somebody changes a description's flags.
+ */
+#ifndef TRACER_DESCRIPTORS_H
+#define TRACER_DESCRIPTORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "tracer/files.h"
+
+enum descriptor_kind {
+    DESCRIPTOR_UNKNOWN,  /* not asked yet */
+    DESCRIPTOR_OUTSIDE,  /* nothing to do with us */
+    DESCRIPTOR_DATA,     /* a file or directory of the data directory */
+    DESCRIPTOR_OUTPUT,   /* the program's standard output, under whatever number */
+    DESCRIPTOR_ERRORS,   /* its standard error */
+    DESCRIPTOR_MARK,     /* the file named in FLOTSAM_MARK */
+};
+
+struct descriptor {
+    uint8_t kind;
+    bool regular;
+    uint32_t file;
+    uint32_t flags; /* of the open file description: O_APPEND, O_SYNC, O_DSYNC, O_DIRECT … */
+};
+
+/* What the recorder itself was given as standard output and error, and the file of marks. */
+struct standard_streams {
+    pid_t recorder;
+    bool open[3];
+    struct stat st[3]; /* of descriptors 1 and 2; 0 is not used */
+    struct stat mark;
+};
+
+struct descriptors; /* one table; shared by threads, and by processes that share theirs */
+
+/* *flags_changed goes up whenever some description's flags change (F_SETFL): several numbers in
+ * several processes may share it, so everything remembered before is asked again. */
+struct descriptors *descriptors_new(const uint64_t *flags_changed);
+struct descriptors *descriptors_share(struct descriptors *d);
+void descriptors_release(struct descriptors *d);
+
+void streams_init(struct standard_streams *streams, int mark_fd);
+
+/* What fd is in the process (pidfd). Never fails: what cannot be asked is OUTSIDE. */
+struct descriptor descriptor_find(struct descriptors *d, int fd, pid_t pid, int pidfd,
+                                  struct files *files, const struct standard_streams *streams);
+
+void descriptor_set(struct descriptors *d, int fd, struct descriptor what);
+void descriptor_forget(struct descriptors *d, int fd);
+void descriptors_forget_range(struct descriptors *d, unsigned first, unsigned last);
+
+/* A descriptor of our own for the same open file description; −1 when it cannot be had. */
+int descriptor_fetch(int pidfd, int fd);
+
+#endif

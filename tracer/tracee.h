@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * tracee: what the system-call recorder knows of the program it follows. Internal to the ptrace
+ * backend: ptrace.c moves threads from stop to stop, calls*.c say what each system call does.
+ *
+ * What the kernel knows is asked of the kernel (working directory, offsets, modes, what a
+ * descriptor refers to), not modelled; what is asked often is kept until a recorded call changes
+ * it.
+ *
+ * Calls that change files run one at a time: a thread that enters one while another is inside one
+ * waits. So the order in the trace is the order in which they took effect.
+ */
+#ifndef TRACER_TRACEE_H
+#define TRACER_TRACEE_H
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "engine/buf.h"
+#include "engine/map.h"
+#include "engine/recording.h"
+#include "engine/vec.h"
+#include "tracer/descriptors.h"
+#include "tracer/files.h"
+#include "tracer/record.h"
+#include "tracer/unwind.h"
+
+struct tracer;
+struct thread;
+struct call_table;
+
+/* Where a path leads, found out before the call runs. */
+struct place {
+    bool inside;     /* the entry's directory is part of the data */
+    bool exists;     /* there is something of that name: st describes it, links not followed */
+    bool found;      /* the path leads to something, links followed: target describes it */
+    uint32_t dir;    /* the directory that has the entry */
+    uint32_t file;   /* what the entry is now, 0 when nothing of the data */
+    uint32_t target_file;
+    struct stat st, target;
+    int fd;          /* the directory, open (O_PATH); −1 when there is none */
+    char name[256];  /* the entry's name; "" when the path has none (".", "..", "/") */
+};
+
+/* A shared mapping of a data file. */
+struct mapping {
+    uint64_t address, size, offset;
+    uint32_t file;
+    uint32_t path;
+};
+
+struct process {
+    pid_t pid;
+    int pidfd;
+    uint32_t number;
+    int threads; /* how many live */
+    struct space *space;
+    struct descriptors *descriptors;
+    vec_of(struct mapping) mappings;
+};
+
+/* How to go on after the entry of a call. */
+enum proceed {
+    PROCEED_IGNORE, /* it does not matter: no stop at its exit */
+    PROCEED_WATCH,  /* stop at its exit, but it is no event yet */
+    PROCEED_RECORD, /* it is an event */
+};
+
+struct call_rule {
+    uint16_t call; /* enum call */
+    /* Whether it may change files or names: such calls run one at a time. Decided from the
+     * arguments alone, before its turn. NULL: never. */
+    bool (*changes)(struct tracer *t, struct thread *th);
+    /* At the entry: fills thread->event. */
+    enum proceed (*enter)(struct tracer *t, struct thread *th);
+    /* At the exit: completes thread->event; event.result is set. */
+    void (*leave)(struct tracer *t, struct thread *th);
+};
+
+enum thread_state {
+    THREAD_RUNNING,
+    THREAD_WAITING, /* at the entry of a changing call, another one being under way */
+    THREAD_IN_CALL, /* inside a call whose exit we want to see */
+    THREAD_ORPHAN,  /* stopped, and we do not know yet who made it */
+};
+
+struct thread {
+    pid_t tid;
+    uint32_t number;
+    enum thread_state state;
+    struct process *process;
+    struct user_regs_struct registers; /* at the entry */
+    uint64_t args[6];
+    int syscall;
+    const struct call_rule *rule;
+    bool changes; /* it takes the turn; an enter handler may find that it need not */
+    struct event event;
+    uint64_t event_number; /* 0 when it is no event */
+    /* What the entry found out, for the exit. */
+    struct place place, other;
+    uint64_t clone_flags;
+    uint32_t clone_stack;
+    char *exec_path;
+};
+
+struct tracer {
+    struct recording *recording;
+    struct files *files;
+    const struct call_table *calls;
+    struct unwinder *unwinder;
+    struct unwind_checker *checker; /* NULL unless stacks are verified */
+    struct standard_streams streams;
+    uint64_t flags_changed; /* see descriptors.h */
+    const struct record_options *options;
+    struct record_result *result;
+    struct map threads; /* pid_t → index into all, plus 1 */
+    vec_of(struct thread *) all;
+    size_t alive;
+    vec_of(struct thread *) waiting; /* first come, first served */
+    struct thread *changing;         /* the one inside a changing call */
+    uint64_t position;
+    uint64_t started; /* nanoseconds on the monotonic clock */
+    pid_t program;    /* the first process */
+    bool program_ended;
+    bool left_behind; /* and processes that it started go on */
+    bool turn_limited; /* the timer that limits a turn is running */
+    bool deaf; /* the session cannot be written any more: the program goes on unrecorded */
+    struct buf scratch; /* bytes read from the program */
+    struct buf mark;    /* of an unfinished line written to FLOTSAM_MARK */
+};
+
+/* calls.c: the calls that are watched. */
+enum { SYSCALL_NUMBERS = 512 }; /* x86-64 has fewer */
+struct call_table {
+    const struct call_rule *by_number[SYSCALL_NUMBERS]; /* NULL: not watched */
+};
+void call_table_init(struct call_table *table);
+/* Calls visit for each watched system call. */
+void call_each(void (*visit)(int syscall, void *data), void *data);
+
+/* Handlers live with what they are about: calls_data.c, calls_names.c, calls_process.c. */
+bool changes_open(struct tracer *t, struct thread *th);
+bool changes_data(struct tracer *t, struct thread *th);
+bool changes_copy(struct tracer *t, struct thread *th);
+enum proceed enter_write(struct tracer *t, struct thread *th);
+enum proceed enter_copy(struct tracer *t, struct thread *th);
+enum proceed enter_ftruncate(struct tracer *t, struct thread *th);
+enum proceed enter_truncate(struct tracer *t, struct thread *th);
+enum proceed enter_fallocate(struct tracer *t, struct thread *th);
+enum proceed enter_sync(struct tracer *t, struct thread *th);
+enum proceed enter_lseek(struct tracer *t, struct thread *th);
+enum proceed enter_open(struct tracer *t, struct thread *th);
+enum proceed enter_rename(struct tracer *t, struct thread *th);
+enum proceed enter_link(struct tracer *t, struct thread *th);
+enum proceed enter_symlink(struct tracer *t, struct thread *th);
+enum proceed enter_unlink(struct tracer *t, struct thread *th);
+enum proceed enter_make(struct tracer *t, struct thread *th);
+enum proceed enter_chmod(struct tracer *t, struct thread *th);
+enum proceed enter_close(struct tracer *t, struct thread *th);
+enum proceed enter_dup(struct tracer *t, struct thread *th);
+enum proceed enter_mmap(struct tracer *t, struct thread *th);
+enum proceed enter_munmap(struct tracer *t, struct thread *th);
+enum proceed enter_mremap(struct tracer *t, struct thread *th);
+enum proceed enter_msync(struct tracer *t, struct thread *th);
+enum proceed enter_chdir(struct tracer *t, struct thread *th);
+enum proceed enter_umask(struct tracer *t, struct thread *th);
+enum proceed enter_clone(struct tracer *t, struct thread *th);
+enum proceed enter_exec(struct tracer *t, struct thread *th);
+enum proceed enter_refuse(struct tracer *t, struct thread *th);
+enum proceed enter_unsupported(struct tracer *t, struct thread *th);
+void leave_nothing(struct tracer *t, struct thread *th);
+void leave_write(struct tracer *t, struct thread *th);
+void leave_copy(struct tracer *t, struct thread *th);
+void leave_lseek(struct tracer *t, struct thread *th);
+void leave_open(struct tracer *t, struct thread *th);
+void leave_rename(struct tracer *t, struct thread *th);
+void leave_link(struct tracer *t, struct thread *th);
+void leave_symlink(struct tracer *t, struct thread *th);
+void leave_unlink(struct tracer *t, struct thread *th);
+void leave_make(struct tracer *t, struct thread *th);
+void leave_chmod(struct tracer *t, struct thread *th);
+void leave_close(struct tracer *t, struct thread *th);
+void leave_dup(struct tracer *t, struct thread *th);
+void leave_mmap(struct tracer *t, struct thread *th);
+void leave_munmap(struct tracer *t, struct thread *th);
+void leave_mremap(struct tracer *t, struct thread *th);
+void leave_chdir(struct tracer *t, struct thread *th);
+
+/* What a descriptor number is to the thread. */
+struct descriptor tracer_descriptor(struct tracer *t, struct thread *th, int fd);
+
+/* ptrace.c: an event that begins and ends here and now (a fork, a marker, an exit). */
+uint64_t tracer_instant(struct tracer *t, struct thread *th, struct event *event);
+/* The stack of the thread at the entry of its call. */
+uint32_t tracer_stack(struct tracer *t, struct thread *th);
+
+/* memory.c: reading the program's memory. All return false when it cannot be read. */
+bool memory_read(pid_t tid, uint64_t address, void *out, size_t size);
+/* A path, at most PATH_MAX with its NUL. */
+bool memory_path(pid_t tid, uint64_t address, char *out);
+/* Appends the first `size` bytes that an array of `count` iovecs describes. */
+bool memory_gather(pid_t tid, uint64_t iovecs, uint64_t count, uint64_t size, struct buf *out);
+
+/* place.c: where a path leads that the thread gives to a call, from dirfd (AT_FDCWD, or a
+ * descriptor of the thread). False when the path cannot be read. A file that is there although no
+ * recorded call put it there is adopted. Close every place with place_close. */
+bool place_resolve(struct tracer *t, struct thread *th, int dirfd, uint64_t path,
+                   struct place *out);
+/* What a descriptor of the thread refers to; it has no directory and no name. */
+void place_descriptor(struct tracer *t, struct thread *th, int fd, struct place *out);
+/* Directory and name of the file that the thread has open as fd, by the kernel's word. */
+void place_of_open_file(struct tracer *t, struct thread *th, int fd, struct place *out);
+void place_close(struct place *p);
+
+/* adopt.c: files that come into the data directory from outside, with all they contain. */
+
+/* A file that no recorded call put there enters the trace as an event of its own, and all below
+ * it; why says how, as a notice. dirfd is the directory, open. Returns the file's number. */
+uint32_t adopt(struct tracer *t, struct thread *th, uint32_t dir, int dirfd, const char *name,
+               const struct stat *st, const char *why);
+/* The thread's event (rename, link) brought entry `name`: completes it with the file's number and
+ * contents; what is below it follows as events of their own. */
+void adopt_moved(struct tracer *t, struct thread *th, uint32_t dir, int dirfd, const char *name);
+
+#endif
