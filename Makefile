@@ -16,7 +16,7 @@ VERSION := 0.1
 BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
                   libxxhash-dev libzstd-dev libseccomp-dev libjansson-dev libinih-dev
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-14-dev shellcheck git sqlite3 \
-                  strace procps libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
+                  strace procps jq tmux libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
 
 LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih
 WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \

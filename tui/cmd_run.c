@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * flotsam run: a target from its config, all the way: build, set up, record, look at it.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/config.h"
+#include "engine/datadir.h"
+#include "engine/mem.h"
+#include "tracer/record.h"
+#include "tui/commands.h"
+#include "tui/options.h"
+
+enum { OPTION_BATCH = OPTION_LONG };
+
+static const struct command_option options[] = {
+    {'o', "output", "S", "the session to write (default: NAME.flotsam in the working directory)"},
+    {OPTION_BATCH, "batch", NULL, "never open the debugger, print what it would show"},
+    {0},
+};
+
+/* The session's name when none is given: in the working directory, where the other commands look
+ * for the newest, called after the config, or after its folder when it is a flotsam.ini. */
+static char *default_session(const struct config *c)
+{
+    const char *name = strrchr(c->file, '/') + 1;
+    size_t n = strlen(name);
+    if (!strcmp(name, "flotsam.ini") && strcmp(c->folder, "/")) {
+        name = strrchr(c->folder, '/') + 1;
+        n = strlen(name);
+    } else if (n > 4 && !strcmp(name + n - 4, ".ini"))
+        n -= 4;
+    return xasprintf("%.*s.flotsam", (int)n, name);
+}
+
+/* A command of the config that is not recorded. What it prints is no result of ours. */
+static bool run_step(const char *step, const char *command, struct error *e)
+{
+    char *argv[] = {"sh", "-c", (char *)command, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    pid_t pid;
+    int failed = posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed)
+        return error_set(e, "cannot run %s: %s", step, strerror(failed));
+    int status;
+    if (waitpid(pid, &status, 0) != pid)
+        return error_errno(e, "cannot wait for %s", step);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    char how[256];
+    record_status_text(status, how, sizeof how);
+    return error_set(e, "%s %s: %s", step, how, command);
+}
+
+/* Records with the program's standard output on our standard error, so that results alone go to
+ * ours; the trace knows it as its output all the same. */
+static bool record_aside(const struct record_options *r, struct record_result *result,
+                         struct error *e)
+{
+    fflush(stdout);
+    int saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (saved < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        error_errno(e, "cannot redirect the program's output");
+        if (saved >= 0)
+            close(saved);
+        return false;
+    }
+    bool ok = record_run(r, result, e);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    return ok;
+}
+
+static bool record_workload(const struct config *c, const char *session, const char *dir,
+                            struct record_result *result, struct error *e)
+{
+    char *workload = config_command(c->workload, dir);
+    char *argv[] = {"/bin/sh", "-c", workload, NULL};
+    struct record_options r = {
+        .session = session, .dir = dir, .backend = c->backend, .argv = argv};
+    message("recording %s", workload);
+    bool ok = record_aside(&r, result, e);
+    if (ok) {
+        char how[256];
+        record_status_text(result->status, how, sizeof how);
+        message("the workload %s; %llu events", how, (unsigned long long)result->events);
+    }
+    free(workload);
+    return ok;
+}
+
+/* Everything up to the recording, in the config's folder. */
+static bool record_target(const struct config *c, const char *session,
+                          struct record_result *result, struct error *e)
+{
+    if (chdir(c->folder) != 0)
+        return error_errno(e, "cannot enter %s", c->folder);
+    if (c->build && !run_step("build", c->build, e))
+        return false;
+    char *dir = config_data_dir(c);
+    enum datadir_was was;
+    bool ok = datadir_prepare(dir, &was, e);
+    if (ok && was == DATADIR_FOREIGN)
+        message("%s was not made by flotsam: its contents stay, and the run starts from them", dir);
+    if (ok && c->setup) {
+        char *setup = config_command(c->setup, dir);
+        ok = run_step("setup", setup, e);
+        free(setup);
+    }
+    ok = ok && record_workload(c, session, dir, result, e);
+    free(dir);
+    return ok;
+}
+
+static int show(char *session)
+{
+    char *argv[] = {(char *)command_trace.name, session, NULL};
+    return command_trace.run(2, argv);
+}
+
+/* The session's place must not change when we enter the config's folder. */
+static char *absolute(const char *path, struct error *e)
+{
+    if (*path == '/')
+        return xstrdup(path);
+    char *here = getcwd(NULL, 0);
+    if (!here) {
+        error_errno(e, "no working directory to write the session to");
+        return NULL;
+    }
+    char *all = xasprintf("%s/%s", here, path);
+    free(here);
+    return all;
+}
+
+static int run_target(const struct config *c, const char *output)
+{
+    struct error e;
+    struct record_result result = {0};
+    int status = STATUS_FAILED;
+    char *name = output ? xstrdup(output) : default_session(c);
+    char *session = absolute(name, &e);
+    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (!session || !record_target(c, session, &result, &e))
+        status = command_failed(&e);
+    else if (result.interrupted)
+        status = STATUS_INTERRUPTED;
+    else if (here >= 0 && fchdir(here) == 0)
+        status = show(name);
+    else
+        status = show(session);
+    if (here >= 0)
+        close(here);
+    free(session);
+    free(name);
+    return status;
+}
+
+static int run_run(int argc, char **argv)
+{
+    struct options o;
+    const char *output = NULL;
+    options_begin(&o, &command_run, argc, argv);
+    while (options_next(&o)) {
+        switch (o.id) {
+        case 'o':
+            output = o.value;
+            break;
+        case OPTION_BATCH:
+            break; /* there is no debugger yet that it could keep shut */
+        }
+    }
+    if (!options_count(&o, 1, 1))
+        return o.status;
+
+    struct config c;
+    struct error e;
+    config_begin(&c, NULL);
+    int status =
+        config_load(&c, o.argv[0], &e) ? run_target(&c, output) : command_failed(&e);
+    config_free(&c);
+    return status;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .run = run_run,
+    .takes = TAKES_CONFIG,
+    .usage = "CONFIG|FOLDER [-o S] [--batch]",
+    .summary = "build and record a target from its config, then show the trace",
+    .details = "CONFIG is an INI file, FOLDER one that holds flotsam.ini. Its [target] says what to\n"
+               "run: build, dir, setup, workload, checker; {dir} in a command is the data\n"
+               "directory. Commands run in the config's folder. The data directory is made if it\n"
+               "is missing, and emptied before the run only if flotsam made it.\n\n"
+               "Settings come from /etc/xdg/flotsam/config, ~/.config/flotsam/config, the config\n"
+               "itself and FLOTSAM_SECTION_KEY in the environment; later ones win.",
+    .options = options,
+};
