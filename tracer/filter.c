@@ -21,34 +21,47 @@ struct building {
     int failure;
 };
 
-static void add(struct building *b, int syscall, unsigned count, struct scmp_arg_cmp condition)
+static void add(struct building *b, int syscall, const struct scmp_arg_cmp *condition)
 {
-    int rc = seccomp_rule_add_array(b->context, SCMP_ACT_TRACE(0), syscall, count, &condition);
+    unsigned count = condition ? 1 : 0;
+    int rc = seccomp_rule_add_array(b->context, SCMP_ACT_TRACE(0), syscall, count, condition);
     if (rc < 0 && !b->failure)
         b->failure = rc;
+}
+
+/* When all of these bits are set in the argument. */
+static void add_with_bits(struct building *b, int syscall, unsigned argument, uint64_t bits)
+{
+    add(b, syscall,
+        &(struct scmp_arg_cmp){
+            .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = bits});
+}
+
+static void add_with_value(struct building *b, int syscall, unsigned argument, uint64_t value)
+{
+    add(b, syscall, &(struct scmp_arg_cmp){.arg = argument, .op = SCMP_CMP_EQ, .datum_a = value});
 }
 
 /* Calls that matter only with certain arguments; several conditions are alternatives. */
 static void add_call(int syscall, void *data)
 {
     struct building *b = data;
-    struct scmp_arg_cmp none = {0};
     switch (syscall) {
     case SYS_mmap: /* new code, which stacks need, and shared mappings */
-        add(b, syscall, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
-        add(b, syscall, 1, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_SHARED, MAP_SHARED));
+        add_with_bits(b, syscall, 2, PROT_EXEC);
+        add_with_bits(b, syscall, 3, MAP_SHARED);
         break;
     case SYS_fcntl:
-        add(b, syscall, 1, SCMP_A1(SCMP_CMP_EQ, F_DUPFD));
-        add(b, syscall, 1, SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC));
-        add(b, syscall, 1, SCMP_A1(SCMP_CMP_EQ, F_SETFL));
+        add_with_value(b, syscall, 1, F_DUPFD);
+        add_with_value(b, syscall, 1, F_DUPFD_CLOEXEC);
+        add_with_value(b, syscall, 1, F_SETFL);
         break;
     case SYS_ioctl:
-        add(b, syscall, 1, SCMP_A1(SCMP_CMP_EQ, FICLONE));
-        add(b, syscall, 1, SCMP_A1(SCMP_CMP_EQ, FICLONERANGE));
+        add_with_value(b, syscall, 1, FICLONE);
+        add_with_value(b, syscall, 1, FICLONERANGE);
         break;
     default:
-        add(b, syscall, 0, none);
+        add(b, syscall, NULL);
     }
 }
 

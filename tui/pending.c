@@ -3,7 +3,6 @@
  * Commands that are being written: a file with the real one takes its place when linked. This file
  * goes when all are there.
  */
-#include "tracer/record.h"
 #include "tui/commands.h"
 
 static int run_pending(int argc, char **argv)
@@ -17,19 +16,5 @@ static int run_pending(int argc, char **argv)
     __attribute__((weak)) const struct command command_##NAME = {                                  \
         .name = #NAME, .run = run_pending, .usage = "", .summary = "not there yet"}
 
-PENDING(record);
 PENDING(trace);
-PENDING(replay);
 PENDING(doctor);
-
-__attribute__((weak)) bool record_run(const struct record_options *options,
-                                      struct record_result *result, struct error *e)
-{
-    (void)options, (void)result;
-    return error_set(e, "recording is not there yet");
-}
-
-__attribute__((weak)) void record_status_text(int status, char *text, int size)
-{
-    snprintf(text, (size_t)size, "ended with %d", status);
-}
