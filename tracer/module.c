@@ -20,7 +20,7 @@
 
 /* The kernel's own code in every process has no file; its pages are few. */
 #define VDSO_NAME "[vdso]"
-enum { VDSO_MAX = 1024 * 1024, PAGE = 4096 };
+enum { VDSO_MAX = 1024 * 1024 };
 
 #define DELETED " (deleted)"
 
@@ -265,10 +265,10 @@ struct module *module_of_mapping(struct modules *m, pid_t pid, const struct mapp
 
 bool module_bias(const struct module *module, const struct mapping_line *line, uint64_t *bias)
 {
+    uint64_t end = line->offset + (line->end - line->start);
     for (size_t i = 0; i < module->segments.n; i++) {
         const struct segment *s = &module->segments.at[i];
-        uint64_t first = s->offset & ~(uint64_t)(PAGE - 1);
-        if (line->offset >= first && line->offset < s->offset + s->file_size) {
+        if (s->offset < end && line->offset < s->offset + s->file_size) {
             *bias = line->start - line->offset + s->offset - s->address;
             return true;
         }
