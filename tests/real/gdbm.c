@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Inserts, replacements, deletions and a reorganisation of a GDBM file, without its mapping: all
- * goes out by lseek and write. The reorganisation writes a second file and renames it over.
+ * Inserts, replacements and deletions in a GDBM file, without its mapping: all goes out by lseek
+ * and write. In the middle everything is copied to a second file, which is renamed over the first;
+ * gdbm_reorganize() does the same, but by a mapping whatever it was told.
  *
  *     gdbm DIR
  */
@@ -17,7 +18,8 @@ enum {
     VALUE_SPREAD = 300,
     DELETE_EVERY = 4,
     SYNC_EVERY = 300,
-    REORGANISE_AT = 1000
+    COPY_AT = 1000,
+    PATH_LENGTH = 4096,
 };
 
 static void must(GDBM_FILE file, const char *what, int rc)
@@ -44,23 +46,51 @@ static void step(GDBM_FILE file, int i)
     }
     if (i % SYNC_EVERY == 0)
         must(file, "sync", gdbm_sync(file));
-    if (i == REORGANISE_AT)
-        must(file, "reorganise", gdbm_reorganize(file));
+}
+
+static GDBM_FILE open_file(const char *path)
+{
+    GDBM_FILE file = gdbm_open(path, 0, GDBM_WRCREAT | GDBM_NOMMAP, 0644, NULL);
+    must(NULL, path, file == NULL);
+    return file;
+}
+
+/* Both are closed; the new one takes the old one's place. */
+static void copy_over(GDBM_FILE old, const char *path)
+{
+    char second[PATH_LENGTH + 8];
+    snprintf(second, sizeof second, "%s.new", path);
+    GDBM_FILE new = open_file(second);
+    datum key = gdbm_firstkey(old);
+    while (key.dptr) {
+        datum content = gdbm_fetch(old, key), next = gdbm_nextkey(old, key);
+        must(new, "copy", gdbm_store(new, key, content, GDBM_INSERT));
+        free(content.dptr);
+        free(key.dptr);
+        key = next;
+    }
+    must(old, "close", gdbm_close(old));
+    must(new, "close", gdbm_close(new));
+    must(NULL, "rename", rename(second, path));
 }
 
 int main(int argc, char **argv)
 {
-    char path[4096];
+    char path[PATH_LENGTH];
 
     if (argc != 2) {
         fprintf(stderr, "usage: gdbm DIR\n");
         return 2;
     }
     snprintf(path, sizeof path, "%s/data.gdbm", argv[1]);
-    GDBM_FILE file = gdbm_open(path, 0, GDBM_WRCREAT | GDBM_NOMMAP, 0644, NULL);
-    must(NULL, path, file == NULL);
-    for (int i = 0; i < RECORDS; i++)
+    GDBM_FILE file = open_file(path);
+    for (int i = 0; i < RECORDS; i++) {
         step(file, i);
+        if (i == COPY_AT) {
+            copy_over(file, path);
+            file = open_file(path);
+        }
+    }
     must(file, "close", gdbm_close(file));
     printf("%d records\n", RECORDS);
     return 0;
