@@ -72,6 +72,14 @@ $(O)/lib$(1).a: $(call OBJECTS,$(1))
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
 
+# The program without its main(), for unit tests.
+$(O)/libtui.a: $(filter-out $(O)/tui/main.o,$(call OBJECTS,tui))
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+
+# The assembler reads the themes, which the compiler's list of dependencies does not know.
+$(O)/tui/theme_files.o: $(wildcard themes/*.theme)
+
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	@echo "  cc      $<"
@@ -115,7 +123,7 @@ unit: $(UNIT)
 
 test-programs: $(UNIT) $(TOOLS) $(if $(SAN),,fuzzers)
 
-$(O)/tests/unit/%: $(O)/tests/unit/%.o $(ARCHIVES)
+$(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libtui.a $(ARCHIVES)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
 $(TOOLS): $(O)/tests/%: $(O)/tests/%.o $(ARCHIVES)
