@@ -85,11 +85,33 @@ void batch_free(struct batch *b)
     vec_free(&b->packs);
 }
 
+static bool fail_moved(const struct store *s, struct error *e)
+{
+    return error_set(e, "%s was removed or replaced while it was being recorded: record again",
+                     s->path);
+}
+
+/* The errno behind an SQLite error: of the file itself, of its journal, or the last one; 0 when
+ * there was none. */
+static int system_error(sqlite3 *db)
+{
+    int code = 0;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
+    sqlite3_file *journal = NULL;
+    if (!code)
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal);
+    if (journal && journal->pMethods)
+        journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &code);
+    return code ? code : sqlite3_system_errno(db);
+}
+
 /* Says why SQLite failed, in the system's words where it was the system. */
 static bool fail(struct store *s, struct error *e)
 {
+    if (sqlite3_extended_errcode(s->db) == SQLITE_READONLY_DBMOVED)
+        return fail_moved(s, e);
     int code = sqlite3_errcode(s->db) & 0xff;
-    int system = sqlite3_system_errno(s->db);
+    int system = system_error(s->db);
     const char *why = sqlite3_errmsg(s->db);
     if (code == SQLITE_FULL)
         why = strerror(ENOSPC);
@@ -101,6 +123,8 @@ static bool fail(struct store *s, struct error *e)
 /* Adds what a failure leaves behind. */
 static bool say_kept(const struct store *s, struct error *e)
 {
+    if (sqlite3_extended_errcode(s->db) == SQLITE_READONLY_DBMOVED)
+        return false;
     size_t n = strlen(e->text);
     snprintf(e->text + n, sizeof e->text - n, "; the %" PRIu64 " events before that are kept in it",
              s->events);
@@ -288,8 +312,9 @@ bool store_write(struct store *s, const struct batch *b, struct error *e)
     if (!execute(s, "BEGIN IMMEDIATE", e))
         return say_kept(s, e);
     if (!write_all(s, b, e) || !execute(s, "COMMIT", e)) {
+        say_kept(s, e);
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-        return say_kept(s, e);
+        return false;
     }
     for (size_t i = 0; i < b->chunks.n; i++) {
         uint64_t last = b->chunks.at[i].first + b->chunks.at[i].count - 1;
@@ -315,9 +340,7 @@ bool store_finish(struct store *s, struct error *e)
     int moved = 0;
     sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
     if (moved)
-        return error_set(e, "%s was removed or replaced while it was being recorded: "
-                            "the recording is lost; record again",
-                         s->path);
+        return fail_moved(s, e);
     if (!execute(s, "PRAGMA synchronous = FULL", e) ||
         !execute(s, "REPLACE INTO meta VALUES ('complete', '1')", e))
         return say_kept(s, e);

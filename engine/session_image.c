@@ -127,11 +127,13 @@ static bool walk_names(struct walk *w)
     if (!row)
         return false;
     bool ok = true;
-    if (image_file(w, FILE_ROOT))
-        vec_push(&w->queue, FILE_ROOT);
+    vec_push(&w->queue, FILE_ROOT);
     for (size_t i = 0; i < w->queue.n && ok; i++)
         ok = walk_directory(w, row, w->queue.at[i]);
     sqlite3_finalize(row);
+    /* A recorder that is killed while it captures the image leaves some without. */
+    if (!session_meta(w->s, "complete"))
+        return ok;
     for (size_t i = 0; i < w->files.n && ok; i++)
         if (w->files.at[i].kind == FILE_DIRECTORY && !w->files.at[i].named)
             ok = session_damaged(w->s, w->e, "a directory of the image has no name");
