@@ -138,7 +138,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_BUILD   := $(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SAN=address,undefined \
                 CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' FUZZ=1
 fuzzers:
-	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	+@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    clang -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null; \
 	then $(FUZZ_BUILD) fuzz-programs; \
 	else echo '  no fuzzers: clang or libclang-rt-14-dev is missing'; fi

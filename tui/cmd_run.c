@@ -80,19 +80,27 @@ static bool record_aside(const struct record_options *r, struct record_result *r
     return ok;
 }
 
+static void say(const char *text)
+{
+    message("%s", text);
+}
+
 static bool record_workload(const struct config *c, const char *session, const char *dir,
                             struct record_result *result, struct error *e)
 {
     char *workload = config_command(c->workload, dir);
     char *argv[] = {"/bin/sh", "-c", workload, NULL};
     struct record_options r = {
-        .session = session, .dir = dir, .backend = c->backend, .argv = argv};
+        .session = session, .dir = dir, .backend = c->backend, .argv = argv, .say = say};
     message("recording %s", workload);
     bool ok = record_aside(&r, result, e);
     if (ok) {
         char how[256];
         record_status_text(result->status, how, sizeof how);
         message("the workload %s; %llu events", how, (unsigned long long)result->events);
+        if (result->mappings)
+            message("warning: it maps files of the data directory to write to them; what it stores "
+                    "that way is missing in the trace");
     }
     free(workload);
     return ok;

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# make install puts things where they belong; make uninstall leaves nothing.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+need make
+cd "$top"
+
+# The build under test is installed as it is: nothing is built here.
+go() {
+    run 0 make -o "$O/flotsam" O="$O" DESTDIR="$scratch/root" prefix=/opt/flotsam "$1"
+}
+
+mkdir "$scratch/root"
+go install
+at=$scratch/root/opt/flotsam
+run 0 "$at/bin/flotsam" --version
+bash -n "$at/share/bash-completion/completions/flotsam" || fail "the completion is broken"
+cmp LICENSE "$at/share/doc/flotsam/LICENSE" || fail "no licence"
+for theme in themes/*.theme; do
+    cmp "$theme" "$at/share/flotsam/$theme" || fail "no $theme"
+done
+go uninstall
+[ -z "$(find "$scratch/root" -mindepth 1 ! -name opt ! -name flotsam)" ] ||
+    fail "uninstall leaves $(find "$scratch/root" -mindepth 1)"
+
+# Others' files stay.
+mkdir -p "$at/bin"
+touch "$at/bin/other"
+go install
+go uninstall
+[ -f "$at/bin/other" ] || fail "uninstall took another program"

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# flotsam run: the sample from its config to its trace; what a config can have wrong; whose data
+# directory is emptied.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+need cc make jq
+
+mkdir "$scratch/sample target"
+cp "$top"/tests/targets/current/{Makefile,flotsam.ini,*.[ch]} "$scratch/sample target"
+cd "$scratch"
+run 0 "$FLOTSAM" run 'sample target' --batch
+prints 'CURRENT.new (→|->) CURRENT'
+prints 'write_manifest'
+says '^put 15 19$'
+cp "$err" said
+[ -f 'sample target.flotsam' ] || fail "no session in the working directory"
+session='sample target.flotsam'
+has_events "$(grep -cE '^(put|reset)' said)" '.call == "print"'
+
+# The store it leaves keeps all its promises, and not those of another run.
+data='sample target/data'
+same_tree
+grep -E '^(put|reset)' said >promises
+run 0 env FLOTSAM_STDOUT=promises 'sample target/check' "$data"
+head -n 5 promises >fewer
+run 1 env FLOTSAM_STDOUT=fewer 'sample target/check' "$data"
+says '[0-9]+ keys are wrong'
+
+# Again, by the config's name: the data directory was made by flotsam, so it is emptied.
+touch 'sample target/data/left-over'
+run 0 "$FLOTSAM" 'sample target/flotsam.ini' -o again.flotsam
+[ ! -e 'sample target/data/left-over' ] || fail "the data directory was not emptied"
+[ -f again.flotsam ] || fail "-o was not heeded"
+
+# What somebody else made stays as it is.
+rm -rf 'sample target/data'
+mkdir 'sample target/data'
+touch 'sample target/data/precious'
+run 0 "$FLOTSAM" run 'sample target' -o foreign.flotsam
+says 'was not made by flotsam: its contents stay'
+[ -e 'sample target/data/precious' ] || fail "a user's file was deleted"
+
+# The newest session is the one that commands take.
+run 0 "$FLOTSAM" trace
+cp "$out" newest
+run 0 "$FLOTSAM" trace foreign.flotsam
+cmp -s "$out" newest || fail "not the newest session was taken"
+
+# Mistakes.
+mkdir target
+config() {
+    printf '%s\n' "$@" >target/flotsam.ini
+}
+config '[target]' 'workload = true' '' 'chekcer = true'
+run 2 "$FLOTSAM" run target
+says '^flotsam: target/flotsam.ini:4: \[target\] has no key chekcer; did you mean checker\?'
+config '[target]' 'dir = d'
+run 2 "$FLOTSAM" run target
+says 'flotsam.ini: no workload'
+config '[target]' 'workload = true' 'build = echo built; exit 3'
+run 2 "$FLOTSAM" run target
+says '^built$'
+says '^flotsam: build exited with status 3'
+config '[target]' 'workload = true' 'setup = false'
+run 2 "$FLOTSAM" run target
+says '^flotsam: setup exited with status 1'
+run 2 "$FLOTSAM" run
+says 'run lacks an argument'
+run 2 env FLOTSAM_EXPLORE_JOBS=many "$FLOTSAM" run target
+says '^flotsam: FLOTSAM_EXPLORE_JOBS: jobs is a whole number'
+
+# Setup's work is the starting image, not part of the trace.
+config '[target]' 'setup = echo before >{dir}/first' 'workload = echo after >{dir}/second'
+run 0 "$FLOTSAM" run target -o setup.flotsam
+prints ' second '
+! grep -q ' first ' "$out" || fail "setup was recorded"
+run 0 "$FLOTSAM" replay setup.flotsam end setup-end
+[ "$(cat setup-end/first setup-end/second)" = $'before\nafter' ] || fail "setup's file is missing"
+
+# A system-wide and a user's config are read.
+mkdir -p "$XDG_CONFIG_HOME/flotsam"
+printf '[explore]\njobs = x\n' >"$XDG_CONFIG_HOME/flotsam/config"
+run 2 "$FLOTSAM" run target
+says "config/flotsam/config:2: jobs is a whole number"

@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# shellcheck has nothing to say about any script.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+need shellcheck
+cd "$top"
+mapfile -t scripts < <(git ls-files '*.sh' '*.bash' | cat - <(git grep -lE '^#!/bin/(ba)?sh' -- . ':!*.sh' ':!*.bash'))
+shellcheck -x "${scripts[@]}"
+"$FLOTSAM" completion bash | shellcheck -
