@@ -106,20 +106,23 @@ deps-test:
 
 # ---- running ----
 
-# Building starts in a make of its own, when the packages are there.
-SAMPLE := tests/targets/current
+# Building starts in a make of its own, when the packages are there; on all cores unless -j says
+# otherwise. What flotsam runs is not part of this make.
+BUILD   = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+OUTSIDE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
+SAMPLE  := tests/targets/current
 run: deps
-	@$(MAKE) --no-print-directory all
-	@$(O)/flotsam run $(SAMPLE) -o $(O)/current.flotsam
+	+@$(BUILD) all
+	@$(OUTSIDE) $(O)/flotsam run $(SAMPLE) -o $(O)/current.flotsam
 
 # ---- tests ----
 
 test: deps-test
-	@$(MAKE) --no-print-directory all test-programs
-	@O=$(O) CC=$(CC) tests/run $(T)
+	+@$(BUILD) all test-programs
+	@$(OUTSIDE) O=$(O) tests/run $(T)
 
 unit: $(UNIT)
-	@O=$(O) tests/run unit/
+	@$(OUTSIDE) O=$(O) tests/run unit/
 
 test-programs: $(UNIT) $(TOOLS) $(if $(SAN),,fuzzers)
 
@@ -151,7 +154,7 @@ $(FUZZERS): $(O)/%: $(O)/%.o $(ARCHIVES)
 endif
 
 fuzz: fuzzers
-	@O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run fuzz/
+	@$(OUTSIDE) O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run fuzz/
 
 # ---- installing ----
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui/commands.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -93,8 +94,8 @@ static void option_heading(struct buf *b, const struct command_option *o)
 void command_help(const struct command *c, FILE *f)
 {
     static const struct command_option help = {'h', "help", NULL, "show this help"};
-    fprintf(f, "usage: flotsam %s%s%s\n\n%s.\n", c->name, *c->usage ? " " : "", c->usage,
-            c->summary);
+    fprintf(f, "usage: flotsam %s%s%s\n\n%c%s.\n", c->name, *c->usage ? " " : "", c->usage,
+            toupper((unsigned char)*c->summary), c->summary + 1);
     if (c->details)
         fprintf(f, "\n%s\n", c->details);
 
