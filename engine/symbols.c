@@ -17,6 +17,9 @@
 /* A session may come from anybody: more inlined functions than this at one address are damage. */
 enum { DEPTH_MAX = 256 };
 
+/* The C library's part of every program, whatever module it is in. */
+#define PROGRAM_ENTRY "_start"
+
 /* The answer for one address: the locations, innermost first. */
 struct answer {
     uint32_t module;
@@ -43,6 +46,7 @@ struct symbols {
     struct map answer_numbers; /* (module, address) to struct answer * */
     vec_of(struct answer *) answers;
     vec_of(struct answer *) unsaved; /* those that the session's table does not have */
+    bool any_stack, any_source;      /* among the stacks asked for */
     struct map stacks;               /* id to const struct location *, 0 for an empty stack */
     sqlite3_stmt *find;              /* NULL when the session has no table */
 };
@@ -210,7 +214,8 @@ static void add_location(struct symbols *sy, locations *out, const struct module
         l.file = intern(sy, site->file);
     if (l.file[0] && l.line)
         l.flags |= LOCATION_LINE;
-    if (is_system_module(m->path) || is_system_file(l.file))
+    if (!m->path[0] || is_system_module(m->path) || is_system_file(l.file) ||
+        strcmp(l.function, PROGRAM_ENTRY) == 0)
         l.flags |= LOCATION_SYSTEM;
     vec_push(out, l);
 }
@@ -305,8 +310,10 @@ size_t symbols_frame(struct symbols *sy, const struct frame *frame, const struct
 static int merit(const struct location *l)
 {
     if (location_has_source(l))
-        return 2;
-    return !(l->flags & (LOCATION_SYSTEM | LOCATION_UNKNOWN));
+        return 3;
+    if (l->flags & LOCATION_SYSTEM)
+        return 0;
+    return l->flags & LOCATION_UNKNOWN ? 1 : 2;
 }
 
 static const struct location *choose(struct symbols *sy, uint32_t stack)
@@ -333,9 +340,18 @@ const struct location *symbols_stack(struct symbols *sy, uint32_t stack)
     bool added;
     uint64_t *known = map_put(&sy->stacks, &stack, sizeof stack, &added);
 
-    if (added)
-        *known = (uint64_t)(uintptr_t)choose(sy, stack);
+    if (added) {
+        const struct location *l = choose(sy, stack);
+        *known = (uint64_t)(uintptr_t)l;
+        sy->any_stack |= l != NULL;
+        sy->any_source |= l && location_has_source(l);
+    }
     return (const struct location *)(uintptr_t)*known;
+}
+
+bool symbols_sourceless(const struct symbols *sy)
+{
+    return sy->any_stack && !sy->any_source;
 }
 
 void symbols_problems(const struct symbols *sy,

@@ -25,7 +25,7 @@ struct symbols;
 enum {
     LOCATION_INLINED = 1 << 0, /* inlined into the location that follows */
     LOCATION_LINE = 1 << 1,    /* file and line are known */
-    LOCATION_SYSTEM = 1 << 2,  /* the C or C++ library, the loader, a system header */
+    LOCATION_SYSTEM = 1 << 2,  /* the C or C++ library, the loader, a system header, no file */
     LOCATION_UNKNOWN = 1 << 3, /* no name: function is a module and an offset */
 };
 
@@ -44,9 +44,14 @@ void symbols_close(struct symbols *sy);
 size_t symbols_frame(struct symbols *sy, const struct frame *frame, const struct location **out);
 
 /* What stands for the whole stack: its innermost location with a line outside the system's
- * libraries and headers; without one, the innermost named function outside them; without that, the
- * innermost location. NULL for an empty stack. O(1) when the stack was asked for before. */
+ * libraries and headers; without one, the innermost named function outside them; then the innermost
+ * address outside them; then the innermost location. NULL for an empty stack. O(1) when the stack
+ * was asked for before. */
 const struct location *symbols_stack(struct symbols *sy, uint32_t stack);
+
+/* True when symbols_stack() was asked and never found source: the program wants building with -g,
+ * and people should be told. */
+bool symbols_sourceless(const struct symbols *sy);
 
 /* Whether a location has source that a person can be shown and be expected to know. */
 static inline bool location_has_source(const struct location *l)

@@ -152,13 +152,14 @@ static const char *shown_file(const struct trace *t, const char *file)
     return slash ? slash + 1 : file;
 }
 
+/* source is NULL where a line inside the system's own code would only distract. */
 static void add_location(const struct trace *t, const struct location *l, struct cell *function,
                          struct cell *source)
 {
     enum style style = location_has_source(l) ? STYLE_SOURCE_FUNCTION : STYLE_DIM;
 
     cell_escape(function, style, l->function, strlen(l->function));
-    if (l->flags & LOCATION_LINE) {
+    if (source && (l->flags & LOCATION_LINE)) {
         const char *file = shown_file(t, l->file);
         cell_gap(source);
         cell_escape(source, STYLE_SOURCE_LINE, file, strlen(file));
@@ -181,7 +182,8 @@ static bool trace_draw(struct view *v, uint64_t row, struct row *out, struct err
     trace_result(&out->cells[RESULT], &event);
     l = symbols_stack(t->symbols, event.stack);
     if (l)
-        add_location(t, l, &out->cells[FUNCTION], &out->cells[SOURCE]);
+        add_location(t, l, &out->cells[FUNCTION],
+                     location_has_source(l) ? &out->cells[SOURCE] : NULL);
     return true;
 }
 

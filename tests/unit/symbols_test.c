@@ -113,7 +113,7 @@ static void expect_stack(const struct fixture *f, const char *expected)
     "leaf prog.c:3 inlined\n"                                                                      \
     "middle prog.c:7 inlined\n"                                                                    \
     "outer prog.c:11\n"                                                                            \
-    "0x7fff0000 :0 unknown\n"
+    "0x7fff0000 :0 system unknown\n"
 
 static void every_frame_has_an_answer(void **state)
 {
@@ -131,6 +131,7 @@ static void a_stack_goes_by_its_innermost_frame_with_source(void **state)
     assert_string_equal(l->function, "leaf");
     assert_int_equal(l->line, 3);
     assert_true(location_has_source(l));
+    assert_false(symbols_sourceless(sy));
     assert_ptr_equal(l, symbols_stack(sy, f->stack));
 
     l = symbols_stack(sy, f->system_stack);
@@ -169,6 +170,8 @@ static void what_cannot_be_used_is_told_once(void **state)
 
     const struct location *l = symbols_stack(sy, f->stack);
     assert_false(location_has_source(l));
+    assert_int_equal(strncmp(l->function, "prog+0x", strlen("prog+0x")), 0); /* not libc's */
+    assert_true(symbols_sourceless(sy));
     symbols_close(sy);
     session_close(s);
 }
