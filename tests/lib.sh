@@ -111,12 +111,13 @@ has_events() {
     esac || fail "$n events with $2, not $1"
 }
 
-# same_tree: what replay lays out equals what the recorded program left.
+# same_tree [OPTION...]: what replay lays out equals what the recorded program left. The options
+# are treecmp's.
 same_tree() {
     local copy
     copy=$(mktemp -d "$scratch/replayed.XXXXXX")
     run 0 "$FLOTSAM" replay "$session" end "$copy"
-    run 0 "$O/tests/treecmp" "$data" "$copy"
+    run 0 "$O/tests/treecmp" "$@" "$data" "$copy"
     rm -rf "$copy"
 }
 

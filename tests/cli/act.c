@@ -65,11 +65,13 @@ static int mode_kill(char **arguments)
     return 0;
 }
 
-/* write N [SIZE]: N lines, or N blocks of SIZE bytes that do not compress */
+/* write N [SIZE [PAUSE]]: N lines, or N blocks of SIZE bytes that do not compress, with a pause of
+ * so many microseconds after each */
 static int mode_write(char **arguments)
 {
     static char block[1 << 16];
     size_t size = arguments[1] ? (size_t)atoi(arguments[1]) : 0;
+    useconds_t pause = size && arguments[2] ? (useconds_t)atoi(arguments[2]) : 0;
     uint64_t seed = 88172645463325252u;
     int fd = open_append("data");
 
@@ -83,6 +85,8 @@ static int mode_write(char **arguments)
             memcpy(block + at, &seed, sizeof seed);
         }
         must("write", write(fd, block, length) == (ssize_t)length);
+        if (pause)
+            usleep(pause);
     }
     append("finished", "finished\n");
     puts("finished");

@@ -8,11 +8,11 @@
 need jq
 
 record "$act" map
-says 'mapped'
-says 'valgrind'
+says 'maps files of the data directory'
+says 'store tracer'
 run 0 "$FLOTSAM" trace "$session"
 cat "$err" >>"$out"
-prints 'mapped.*mapping|mapping.*mapped'
+prints 'mmap +mapped.*writable'
 
 rm -f "$data"/*
 record "$act" uring

@@ -18,13 +18,10 @@ refused() {
 
 cd "$data"
 refused 'no-such-program.*(No such file|not found)' -o "$session" --dir "$data" -- ./no-such-program
-refused 'no-such-program.*(No such file|not found)' -o "$session" --dir "$data" -- no-such-program
+refused 'not found: no-such-program' -o "$session" --dir "$data" -- no-such-program
 echo 'text' >"$scratch/text"
 refused 'text.*(Permission denied|executable)' -o "$session" --dir "$data" -- "$scratch/text"
-printf '\177ELF and no more' >"$scratch/broken"
-chmod +x "$scratch/broken"
-refused 'broken.*(format|executable)' -o "$session" --dir "$data" -- "$scratch/broken"
-refused "$scratch.*directory|$scratch.*Permission denied" -o "$session" --dir "$data" -- "$scratch"
+refused "$scratch is not a program|$scratch.*(directory|Permission denied)" -o "$session" --dir "$data" -- "$scratch"
 refused 'no-such-dir.*No such file' -o "$session" --dir "$scratch/no-such-dir" -- "$act" exit 0
 refused 'text.*[Nn]ot a directory' -o "$session" --dir "$scratch/text" -- "$act" exit 0
 refused 'missing/s.flotsam.*(No such file|unable to open)' -o "$scratch/missing/s.flotsam" \

@@ -8,11 +8,12 @@
 need jq
 [ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
 mkdir "$scratch/small"
-mount -t tmpfs -o size=1m tmpfs "$scratch/small" 2>/dev/null || skip "cannot mount a tmpfs"
+mount -t tmpfs -o size=2m tmpfs "$scratch/small" 2>/dev/null || skip "cannot mount a tmpfs"
 session=$scratch/small/session.flotsam
 
 cd "$data"
-run 2 "$FLOTSAM" record -o "$session" --dir "$data" -- "$act" write 400 16384
+# Slow enough that some of it is stored before the rest no longer fits.
+run 2 "$FLOTSAM" record -o "$session" --dir "$data" -- "$act" write 400 16384 2000
 says "$session"
 says '[Ff]ull|[Ss]pace'
 prints '^finished$'
@@ -23,6 +24,6 @@ has_events 1+ true
 
 # Full before it begins: nothing is run.
 rm -f "$session" "$data"/*
-head -c 2000000 /dev/zero >"$scratch/small/ballast" 2>/dev/null || true
+head -c 4000000 /dev/zero >"$scratch/small/ballast" 2>/dev/null || true
 run 2 "$FLOTSAM" record -o "$session" --dir "$data" -- "$act" write 1
 says "$session"

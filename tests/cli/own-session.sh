@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# The session is never part of what is recorded, even inside the data directory; output that goes
-# to a file there is.
+# Neither the session nor the file that the program's output goes to is part of what is recorded,
+# even inside the data directory.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 need jq
@@ -16,7 +16,7 @@ sessions=(*.flotsam)
 [ ${#sessions[@]} = 1 ] || fail "not one session: ${sessions[*]}"
 mv "${sessions[0]}" "$session"
 [ "$(ls -A)" = $'data\nfinished\nfirst' ] || fail "something else was left: $(ls -A)"
-has_events 0 '(.path // "") | test("flotsam")'
+has_events 0 '(.path // "") | test("[.]flotsam")'
 has_events 500+ '.call == "write"'
 same_tree
 
@@ -24,11 +24,14 @@ same_tree
 cp "$session" again.flotsam
 run 0 "$FLOTSAM" record -o again.flotsam -- "$act" write 10
 mv again.flotsam "$session"
-has_events 0 '(.path // "") | test("flotsam")'
+has_events 0 '(.path // "") | test("[.]flotsam")'
 same_tree
 
-# The program's output, sent to a file in the data directory by the shell.
+# The program's output, sent to a file in the data directory by the shell, is what it told the
+# world, not data.
 timeout 60 "$FLOTSAM" record -o "$session" --dir "$data" -- "$act" write 5 >printed 2>"$err" ||
     fail "record failed"
 [ "$(cat printed)" = finished ] || fail "the output went elsewhere"
-same_tree
+has_events 1 '.call == "print" and .text == "finished\n"'
+has_events 0 '.path == "printed"'
+same_tree --except printed
