@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# shellcheck has nothing to say about any script.
+# No script gives shellcheck anything to say.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 need shellcheck
