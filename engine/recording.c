@@ -50,7 +50,7 @@ struct recording {
     pthread_cond_t wake;  /* to the writer: there is something to do */
     pthread_cond_t space; /* to the caller: something was written, or the writer has started */
     pthread_t thread;
-    struct batch next;     /* what the writer takes along next: only what will not change again */
+    struct batch next; /* what the writer takes along next: only what will not change again */
     vec_of(struct chunk *) chunks; /* in order; the last one is being filled */
     uint8_t *pack;                 /* the pack that is being filled */
     uint64_t row_end;              /* the next free position of the payload row */
@@ -390,9 +390,9 @@ static void add_bytes(struct recording *r, const uint8_t *bytes, size_t size)
         r->row_end += n;
         r->pack_dirty = true;
         if (at + n == PACK_SIZE) {
-            vec_push(&r->next.packs,
-                     (struct batch_pack){
-                         .number = r->row_end / PACK_SIZE - 1, .size = PACK_SIZE, .bytes = r->pack});
+            vec_push(&r->next.packs, (struct batch_pack){.number = r->row_end / PACK_SIZE - 1,
+                                                         .size = PACK_SIZE,
+                                                         .bytes = r->pack});
             r->pack = xmalloc(PACK_SIZE);
             r->pack_dirty = false;
         }

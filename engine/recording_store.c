@@ -161,8 +161,9 @@ static bool may_replace(const char *path, struct error *e)
     ssize_t n = pread(fd, header, sizeof header, 0);
     close(fd);
     if (n != sizeof header || session_header_kind(header) != HEADER_SESSION)
-        return error_set(e, "%s exists and is not a flotsam session: it was left as it is; "
-                            "give another name",
+        return error_set(e,
+                         "%s exists and is not a flotsam session: it was left as it is; "
+                         "give another name",
                          path);
     return true;
 }
@@ -341,8 +342,11 @@ bool store_finish(struct store *s, struct error *e)
     sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
     if (moved)
         return fail_moved(s, e);
-    if (!execute(s, "PRAGMA synchronous = FULL", e) ||
-        !execute(s, "REPLACE INTO meta VALUES ('complete', '1')", e))
+    char *marks = xasprintf("REPLACE INTO meta VALUES ('events', '%" PRIu64 "'), ('complete', '1')",
+                            s->events);
+    bool marked = execute(s, "PRAGMA synchronous = FULL", e) && execute(s, marks, e);
+    free(marks);
+    if (!marked)
         return say_kept(s, e);
     char *copy = xstrdup(s->path);
     bool ok = sync_path(s->path, 0, e) && sync_path(dirname(copy), O_DIRECTORY, e);

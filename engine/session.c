@@ -28,8 +28,8 @@ static const char *const query_sql[QUERY_COUNT] = {
     [QUERY_MODULE] = "SELECT path, build_id FROM modules WHERE id = ?",
     [QUERY_STACK] = "SELECT frames FROM stacks WHERE id = ?",
     [QUERY_FILE] = "SELECT kind, path FROM files WHERE id = ?",
-    [QUERY_THREAD] =
-        "SELECT p.id, parent, tid, pid FROM threads t, processes p WHERE t.id = ? AND p.id = process",
+    [QUERY_THREAD] = ("SELECT p.id, parent, tid, pid FROM threads t "
+                      "JOIN processes p ON p.id = process WHERE t.id = ?"),
     [QUERY_CHUNK] = "SELECT count, records FROM events WHERE first = ?",
     [QUERY_PACK] = "SELECT size, bytes FROM packs WHERE number = ?",
 };
@@ -55,10 +55,11 @@ bool session_sqlite_error(struct session *s, struct error *e)
     case SQLITE_LOCKED:
         return error_set(e, "%s is in use by another program: try again", s->path);
     case SQLITE_READONLY:
-        return error_set(e,
-                         "%s was left by a recorder that was killed, and cannot be put right "
-                         "because it is read-only: copy it, with %s-journal, to where you may write",
-                         s->path, s->path);
+        return error_set(
+            e,
+            "%s was left by a recorder that was killed, and cannot be put right "
+            "because it is read-only: copy it, with %s-journal, to where you may write",
+            s->path, s->path);
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
@@ -182,8 +183,9 @@ static bool read_extent(struct session *s, const char *last_sql, const char *cou
         return false;
     if (last < 0 || count < 0 || (uint64_t)last > file_size / BLOCK_BYTES_MIN ||
         (uint64_t)count > block_size)
-        return session_damaged(s, e, "its last block is number %" PRId64 " with %" PRId64
-                                     " entries, which does not fit",
+        return session_damaged(s, e,
+                               "its last block is number %" PRId64 " with %" PRId64
+                               " entries, which does not fit",
                                last, count);
     *out = (uint64_t)last * block_size + (uint64_t)count;
     return true;
@@ -205,8 +207,8 @@ static bool read_limits(struct session *s, struct error *e)
         return false;
     if (tables)
         return session_damaged(s, e, "it has tables that no session has");
-    uint64_t page = (uint64_t)header[SQLITE_HEADER_PAGE_SIZE] << 8 |
-                    header[SQLITE_HEADER_PAGE_SIZE + 1];
+    uint64_t page =
+        (uint64_t)header[SQLITE_HEADER_PAGE_SIZE] << 8 | header[SQLITE_HEADER_PAGE_SIZE + 1];
     uint64_t wanted = session_header_number(header, SQLITE_HEADER_PAGE_COUNT) *
                       (page == 1 ? UINT64_C(65536) : page);
     if (wanted > size)
@@ -250,6 +252,15 @@ static bool prepare_all(struct session *s, struct error *e)
     return true;
 }
 
+/* The last chunks could be lost without a gap. */
+static bool check_count(struct session *s, struct error *e)
+{
+    const char *events = session_meta(s, "events");
+    if (events && strtoull(events, NULL, 10) != s->events)
+        return session_damaged(s, e, "%" PRIu64 " of %s events are left", s->events, events);
+    return true;
+}
+
 bool session_open(struct session **out, const char *path, struct error *e)
 {
     if (!check_file(path, e))
@@ -257,13 +268,14 @@ bool session_open(struct session **out, const char *path, struct error *e)
     struct session *s = xcalloc(1, sizeof *s);
     s->path = xstrdup(path);
     s->unpacker = unpacker_new();
-    if (!connect(s, e) || !session_read_limits(s, e) || !prepare_all(s, e)) {
-        session_close(s);
-        return false;
-    }
+    bool ok = connect(s, e) && session_read_limits(s, e) && prepare_all(s, e);
     s->events = s->limits.events;
-    *out = s;
-    return true;
+    ok = ok && check_count(s, e);
+    if (!ok)
+        session_close(s);
+    else
+        *out = s;
+    return ok;
 }
 
 static void free_value(const void *key, size_t size, uint64_t value, void *data)
@@ -278,8 +290,7 @@ void session_close(struct session *s)
 {
     if (!s)
         return;
-    struct map *maps[] = {&s->meta,   &s->strings, &s->modules,
-                          &s->stacks, &s->files,   &s->threads};
+    struct map *maps[] = {&s->meta, &s->strings, &s->modules, &s->stacks, &s->files, &s->threads};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
         map_each(maps[i], free_value, NULL);
         map_free(maps[i]);

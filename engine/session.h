@@ -28,6 +28,7 @@ struct sqlite3;
  *   status      how the program ended, in words      exit        its status as wait() gives it
  *   started     UTC, ISO 8601                        seconds     how long the recording took
  *   complete    1 when the recorder finished; absent when it was killed or the disk filled
+ *   events      how many there are; absent likewise
  *   flotsam     the version that recorded it */
 
 /* Opens for reading, and for caching symbols when the file can be written. */

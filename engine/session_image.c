@@ -31,8 +31,8 @@ struct walk {
 static struct image_file *image_file(struct walk *w, int64_t file)
 {
     uint32_t id = (uint32_t)file;
-    const uint64_t *index = file > 0 && file <= UINT32_MAX ? map_get(&w->index, &id, sizeof id)
-                                                           : NULL;
+    const uint64_t *index =
+        file > 0 && file <= UINT32_MAX ? map_get(&w->index, &id, sizeof id) : NULL;
     return index ? &w->files.at[*index] : NULL;
 }
 
@@ -89,10 +89,12 @@ static bool one_name(struct walk *w, sqlite3_stmt *row, uint32_t dir, struct buf
     int64_t file = sqlite3_column_int64(row, 1);
     struct image_file *f = image_file(w, file);
     if (!name || !session_name_ok(name) || (last->n && strcmp(name, last->at) <= 0))
-        return session_damaged(w->s, w->e, "directory %" PRIu32 " of the image has a bad name", dir);
+        return session_damaged(w->s, w->e, "directory %" PRIu32 " of the image has a bad name",
+                               dir);
     if (!f || (f->kind == FILE_DIRECTORY && f->named))
-        return session_damaged(w->s, w->e, "a name in directory %" PRIu32 " leads to file %" PRId64
-                                           ", which cannot be",
+        return session_damaged(w->s, w->e,
+                               "a name in directory %" PRIu32 " leads to file %" PRId64
+                               ", which cannot be",
                                dir, file);
     f->named = true;
     buf_clear(last);
@@ -155,8 +157,8 @@ static bool one_extent(struct walk *w, sqlite3_stmt *row, struct extent *last)
     bool follows = file > last->file || (file == last->file && offset >= last->end);
     if (!f || f->kind != FILE_REGULAR || !follows || size == 0 || offset > f->size ||
         size > f->size - offset || !session_payload_ok(w->s, payload, size))
-        return session_damaged(w->s, w->e, "the image's data of file %" PRId64 " at %" PRIu64
-                                           " makes no sense",
+        return session_damaged(w->s, w->e,
+                               "the image's data of file %" PRId64 " at %" PRIu64 " makes no sense",
                                file, offset);
     *last = (struct extent){.file = file, .end = offset + size};
     return !w->visitor->extent ||

@@ -23,8 +23,8 @@
 enum {
     SESSION_APPLICATION_ID = 0x464c5453, /* "FLTS" */
     SESSION_FORMAT = 1,
-    EVENTS_PER_CHUNK = 1024,  /* 136 KiB: compresses well, and one event costs one small read */
-    PACK_SIZE = 256 * 1024,   /* likewise for payloads, of which most are a few KiB */
+    EVENTS_PER_CHUNK = 1024, /* 136 KiB: compresses well, and one event costs one small read */
+    PACK_SIZE = 256 * 1024,  /* likewise for payloads, of which most are a few KiB */
 };
 
 /* Where the marks are in SQLite's file header (sqlite.org/fileformat2.html), big-endian. */

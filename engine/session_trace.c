@@ -166,8 +166,8 @@ static struct block *load_chunk(struct session *s, uint64_t chunk, struct error 
 bool session_event(struct session *s, uint64_t number, struct event *out, struct error *e)
 {
     if (number == 0 || number > s->events)
-        return error_set(e, "%s has no event %" PRIu64 ": the last one is %" PRIu64, s->path, number,
-                         s->events);
+        return error_set(e, "%s has no event %" PRIu64 ": the last one is %" PRIu64, s->path,
+                         number, s->events);
     uint64_t chunk = (number - 1) / EVENTS_PER_CHUNK;
     const struct block *b = find_block(&s->chunks, chunk);
     if (!b)

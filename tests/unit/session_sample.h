@@ -53,8 +53,7 @@ static inline int place_teardown(void **state)
     return 0;
 }
 
-#define place_test(function)                                                                       \
-    cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define place_test(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
 
 /* Equal seeds give equal rows of numbers. */
 static inline uint64_t sample_random(uint64_t *seed)
