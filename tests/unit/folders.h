@@ -23,13 +23,25 @@
 
 #define FOLDERS_UNUSED __attribute__((unused))
 
+static char *folder_new_in(const char *where)
+{
+    char *path = xasprintf("%s/flotsam-test-XXXXXX", where);
+    assert_non_null(mkdtemp(path));
+    return path;
+}
+
 /* A new folder in $TMPDIR or /tmp; folder_remove removes and frees it. */
 FOLDERS_UNUSED static char *folder_new(void)
 {
     const char *tmp = getenv("TMPDIR");
-    char *path = xasprintf("%s/flotsam-test-XXXXXX", tmp ? tmp : "/tmp");
-    assert_non_null(mkdtemp(path));
-    return path;
+    return folder_new_in(tmp ? tmp : "/tmp");
+}
+
+/* One in memory where there is such a thing, for what would wait for the disk. */
+FOLDERS_UNUSED static char *folder_new_quick(void)
+{
+    static const char memory[] = "/dev/shm";
+    return access(memory, W_OK) == 0 ? folder_new_in(memory) : folder_new();
 }
 
 FOLDERS_UNUSED static void folder_remove(char *path)

@@ -73,7 +73,7 @@ static void capture(const struct place *p, const struct image_options *options)
 static void lay_out(const struct place *p, struct layout_counts *counts)
 {
     struct session *s;
-    struct tree *t;
+    struct tree *t = NULL;
     struct error e;
     if (!session_open(&s, p->session, &e) || !replay_start(s, &t, &e) ||
         !tree_lay_out(t, s, p->out, counts, &e))
