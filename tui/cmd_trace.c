@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/buf.h"
 #include "engine/session.h"
 #include "engine/symbols.h"
 #include "tui/commands.h"
@@ -122,9 +123,9 @@ static bool print_text(struct view *v, const struct wishes *w, uint64_t *rows, s
     return ok;
 }
 
-/* Printable ASCII only, so that it is safe to look at on a terminal, too. */
 static bool print_json(struct view *v, struct trace_json *t, uint64_t *rows, struct error *e)
 {
+    struct buf line = {0};
     bool ok = true;
 
     putchar('[');
@@ -132,15 +133,14 @@ static bool print_json(struct view *v, struct trace_json *t, uint64_t *rows, str
         ok = v->ops->seek(v, &at, 1, e);
         if (!ok || !at)
             break;
-        json_t *object = trace_json_event(t, at, e);
-        char *text = object ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
-        json_decref(object);
-        ok = text != NULL;
+        buf_clear(&line);
+        buf_text(&line, (*rows)++ ? ",\n" : "\n");
+        ok = trace_json_event(t, at, &line, e);
         if (ok)
-            printf("%s\n%s", (*rows)++ ? "," : "", text);
-        free(text);
+            fwrite(line.at, 1, line.n, stdout);
     }
     fputs("\n]\n", stdout);
+    buf_free(&line);
     return ok;
 }
 

@@ -2,6 +2,7 @@
 #include "views/trace_json.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ enum { TEXT_MAX = 1 << 20 };
 struct trace_json {
     struct session *session;
     struct symbols *symbols;
-    struct map stacks; /* stack to its json_t *, shared by all its events */
+    struct map stacks; /* stack to its text, a char *: a million events share a few stacks */
 };
 
 static void drop_stack(const void *key, size_t size, uint64_t value, void *data)
@@ -26,7 +27,7 @@ static void drop_stack(const void *key, size_t size, uint64_t value, void *data)
     (void)key;
     (void)size;
     (void)data;
-    json_decref((json_t *)(uintptr_t)value);
+    free((char *)(uintptr_t)value);
 }
 
 struct trace_json *trace_json_open(struct session *s, struct symbols *sy)
@@ -43,6 +44,28 @@ void trace_json_close(struct trace_json *t)
     map_each(&t->stacks, drop_stack, NULL);
     map_free(&t->stacks);
     free(t);
+}
+
+/* jansson escapes all controls but the delete character, which can only be inside a string. */
+static int add_piece(const char *piece, size_t n, void *out)
+{
+    const char *del;
+
+    while ((del = memchr(piece, '\x7f', n))) {
+        buf_add(out, piece, (size_t)(del - piece));
+        buf_text(out, "\\u007f");
+        n -= (size_t)(del - piece) + 1;
+        piece = del + 1;
+    }
+    buf_add(out, piece, n);
+    return 0;
+}
+
+/* Printable ASCII only, so that it is safe to look at on a terminal, too. */
+static void add_json(struct buf *out, json_t *value)
+{
+    json_dump_callback(value, add_piece, out, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(value);
 }
 
 /* --- Values -------------------------------------------------------------------------------- */
@@ -106,7 +129,7 @@ static json_t *location_object(const struct location *l)
     return o;
 }
 
-static json_t *stack_array(struct trace_json *t, uint32_t stack)
+static const char *stack_text(struct trace_json *t, uint32_t stack)
 {
     const struct frame *frames;
     bool added;
@@ -114,6 +137,7 @@ static json_t *stack_array(struct trace_json *t, uint32_t stack)
 
     if (added) {
         json_t *array = json_array();
+        struct buf text = {0};
         size_t n = session_stack(t->session, stack, &frames);
         for (size_t i = 0; i < n; i++) {
             const struct location *at;
@@ -121,9 +145,10 @@ static json_t *stack_array(struct trace_json *t, uint32_t stack)
             for (size_t k = 0; k < m; k++)
                 json_array_append_new(array, location_object(&at[k]));
         }
-        *known = (uint64_t)(uintptr_t)array;
+        add_json(&text, array);
+        *known = (uint64_t)(uintptr_t)text.at;
     }
-    return json_incref((json_t *)(uintptr_t)*known);
+    return (const char *)(uintptr_t)*known;
 }
 
 static void set_source(struct trace_json *t, json_t *o, const struct event *event)
@@ -134,7 +159,6 @@ static void set_source(struct trace_json *t, json_t *o, const struct event *even
     set_string(o, "function", l ? l->function : "");
     set_string(o, "file", source ? l->file : "");
     json_object_set_new(o, "line", json_integer(source ? l->line : 0));
-    json_object_set_new(o, "stack", stack_array(t, event->stack));
 }
 
 static void set_thread(struct trace_json *t, json_t *o, const struct event *event)
@@ -208,12 +232,12 @@ static bool set_payload(struct trace_json *t, json_t *o, const struct event *eve
     return ok;
 }
 
-json_t *trace_json_event(struct trace_json *t, uint64_t event_number, struct error *e)
+bool trace_json_event(struct trace_json *t, uint64_t event_number, struct buf *out, struct error *e)
 {
     struct event event;
 
     if (!session_event(t->session, event_number, &event, e))
-        return NULL;
+        return false;
     json_t *o = json_object();
     char *name = event.syscall == UINT16_MAX ? NULL : syscall_name(event.syscall);
     json_object_set_new(o, "event", number(event_number));
@@ -229,7 +253,12 @@ json_t *trace_json_event(struct trace_json *t, uint64_t event_number, struct err
     set_source(t, o, &event);
     if (!set_payload(t, o, &event, e)) {
         json_decref(o);
-        return NULL;
+        return false;
     }
-    return o;
+    add_json(out, o);
+    out->n--; /* the stack goes in before the closing brace */
+    buf_text(out, ",\"stack\":");
+    buf_text(out, stack_text(t, event.stack));
+    buf_char(out, '}');
+    return true;
 }

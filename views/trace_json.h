@@ -27,8 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <jansson.h>
-
+#include "engine/buf.h"
 #include "engine/error.h"
 #include "engine/session.h"
 #include "engine/symbols.h"
@@ -38,7 +37,7 @@ struct trace_json;
 struct trace_json *trace_json_open(struct session *s, struct symbols *sy);
 void trace_json_close(struct trace_json *t);
 
-/* A new reference to the object of event `number`; NULL with an error. */
-json_t *trace_json_event(struct trace_json *t, uint64_t number, struct error *e);
+/* Appends the object of event `number`: one line of printable ASCII, without a newline. */
+bool trace_json_event(struct trace_json *t, uint64_t number, struct buf *out, struct error *e);
 
 #endif

@@ -121,7 +121,7 @@ static inline void sample_symbols(const char *path)
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(
         sqlite3_exec(db,
-                     "INSERT INTO symbols VALUES (1, 9, 0, 'put', '/home/me/src/log.c', 12);"
+                     "INSERT INTO symbols VALUES (1, 9, 0, 'put', '/home/me/s/l.c', 12);"
                      "INSERT INTO symbols VALUES (1, 9, 1, 'db::Log::save', '/home/me/log.cc', 34);"
                      "INSERT INTO symbols VALUES (1, 19, 0, 'main', '/elsewhere/main.c', 5);",
                      NULL, NULL, NULL),

@@ -37,11 +37,11 @@ static void events_are_lines(void **state)
     /* clang-format off */
     expect_text(*state, NULL, (struct print){0},
 "event  thread  call       what                                  result      function  source\n"
-"    1       1  openat     log.tmp write create trunc dsync new  3           put       src/log.c:12\n"
-"    2       1  pwrite64   log.tmp 4096+7 dsync                  7           put       src/log.c:12\n"
-"    3       1  fallocate  log.tmp 0+8192 keep-size punch-hole   0           put       src/log.c:12\n"
-"    4       1  fsync      log.tmp                               0           put       src/log.c:12\n"
-"    5       1  rename     log.tmp -> log                        0           put       src/log.c:12\n"
+"    1       1  openat     log.tmp write create trunc dsync new  3           put       s/l.c:12\n"
+"    2       1  pwrite64   log.tmp 4096+7 dsync                  7           put       s/l.c:12\n"
+"    3       1  fallocate  log.tmp 0+8192 keep-size punch-hole   0           put       s/l.c:12\n"
+"    4       1  fsync      log.tmp                               0           put       s/l.c:12\n"
+"    5       1  rename     log.tmp -> log                        0           put       s/l.c:12\n"
 "    6       2  unlink     sub/\\x1b[31m\\xff                      ENOENT\n"
 "    7       2  print      stdout \"done \\xff\\n\"                  7\n"
 "    8       2  sync       everything                            unfinished\n");
@@ -67,8 +67,8 @@ static void stacks_show_inlined_functions(void **state)
 
     expect_text(*state, &f, (struct print){.details = true},
                 "event  thread  call       what              result  function  source\n"
-                "    4       1  fsync      log.tmp           0       put       src/log.c:12\n"
-                "        put src/log.c:12 inlined\n"
+                "    4       1  fsync      log.tmp           0       put       s/l.c:12\n"
+                "        put s/l.c:12 inlined\n"
                 "        db::Log::save log.cc:34\n"
                 "        main main.c:5\n");
 }
