@@ -27,10 +27,9 @@ struct rule {
     bool signal;
     bool frame_pointer; /* the rule for unknown code; nothing else is set */
     bool expressions;
-    bool ends;          /* the return address is said to be undefined: the outermost frame */
     uint8_t return_reg; /* where the caller's pc is found */
     uint8_t places;
-    uint32_t same; /* registers that the caller has the same value in */
+    uint32_t same; /* registers that the caller has the same value in; the rest are unknown to it */
     struct place cfa;
     struct place place[];
 };
@@ -90,8 +89,6 @@ static void compile_register(struct rule *rule, Dwarf_Frame *frame, unsigned reg
         rule->place[rule->places++] = p;
     } else if (!ops) {
         rule->same |= UINT32_C(1) << reg;
-    } else if (reg == rule->return_reg) {
-        rule->ends = true;
     }
 }
 
@@ -190,8 +187,6 @@ bool rule_apply(const struct rule *rule, struct registers *r, struct snapshot *m
 {
     if (rule->frame_pointer)
         return apply_frame_pointer(r, memory);
-    if (rule->ends)
-        return false;
     uint64_t frame_address, found[REG_COUNT];
     const uint64_t *cfa = NULL;
     if (place_value(&rule->cfa, r, memory, NULL, bias, &frame_address))

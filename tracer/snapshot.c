@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, FORGET = 64 };
 
 static size_t read_once(pid_t tid, uint64_t address, void *bytes, size_t size)
 {
@@ -15,17 +15,19 @@ static size_t read_once(pid_t tid, uint64_t address, void *bytes, size_t size)
 }
 
 /* One call gives everything up to the first page that is not there, on the kernels seen so far.
- * The manual promises less (all of an iovec or nothing), so nothing is tried again by pages. */
+ * The manual promises less (all of a range or nothing), so when a call gives nothing it is tried
+ * again by pages. */
 size_t snapshot_bytes(pid_t tid, uint64_t address, void *bytes, size_t size)
 {
     size_t done = read_once(tid, address, bytes, size);
-    while (done < size) {
+    if (done)
+        return done;
+    size_t n = 1;
+    while (done < size && n) {
         size_t piece = PAGE - (address + done) % PAGE;
         if (piece > size - done)
             piece = size - done;
-        size_t n = read_once(tid, address + done, (char *)bytes + done, piece);
-        if (n == 0)
-            break;
+        n = read_once(tid, address + done, (char *)bytes + done, piece);
         done += n;
     }
     return done;
@@ -37,16 +39,28 @@ static void fill(struct snapshot_window *w, pid_t tid, uint64_t start, uint64_t 
     w->size = end > start ? snapshot_bytes(tid, start, w->bytes, end - start) : 0;
 }
 
-/* Ends on a page boundary, so that no page is pinned for a few bytes. */
-static uint64_t window_end(uint64_t start)
+/* Ends on a page boundary: a whole page costs no more than a part of it. */
+static uint64_t page_end(uint64_t address)
 {
-    return (start + SNAPSHOT_WINDOW) & ~(uint64_t)(PAGE - 1);
+    return (address + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+/* Each page costs a fifth of what a call does, so a copy that is too small is worse than one that
+ * is too large: the reach follows a deep stack at once and forgets it slowly. */
+static size_t learn(size_t reach, uint64_t used)
+{
+    size_t slowly = reach - reach / FORGET;
+    if (used > SNAPSHOT_WINDOW - PAGE)
+        return SNAPSHOT_WINDOW - PAGE;
+    return used > slowly ? (size_t)used : slowly;
 }
 
 void snapshot_take(struct snapshot *s, pid_t tid, uint64_t sp)
 {
     s->tid = tid;
-    fill(&s->stack, tid, sp, window_end(sp));
+    s->reach = learn(s->reach, s->used);
+    s->used = sizeof(uint64_t);
+    fill(&s->stack, tid, sp, page_end(sp + s->reach));
     s->other.size = 0;
 }
 
@@ -59,11 +73,20 @@ static inline bool window_word(const struct snapshot_window *w, uint64_t address
     return true;
 }
 
+static bool fetch_word(struct snapshot *s, uint64_t address, uint64_t *value)
+{
+    uint64_t start = address & ~(uint64_t)(PAGE - 1);
+    fill(&s->other, s->tid, start, start + SNAPSHOT_WINDOW);
+    return window_word(&s->other, address, value);
+}
+
 bool snapshot_word(struct snapshot *s, uint64_t address, uint64_t *value)
 {
-    if (window_word(&s->stack, address, value) || window_word(&s->other, address, value))
-        return true;
-    uint64_t start = address & ~(uint64_t)(PAGE - 1);
-    fill(&s->other, s->tid, start, window_end(start));
-    return window_word(&s->other, address, value);
+    if (!window_word(&s->stack, address, value) && !window_word(&s->other, address, value) &&
+        !fetch_word(s, address, value))
+        return false;
+    uint64_t used = address + sizeof *value - s->stack.start;
+    if (used > s->used && used <= SNAPSHOT_WINDOW)
+        s->used = used;
+    return true;
 }

@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* 4 KiB hold too few frames of large C++ programs; 16 KiB nearly always do. */
+/* At most so much at a time. 4 KiB hold too few frames of large C++ programs; 16 KiB nearly always
+ * do. */
 enum { SNAPSHOT_WINDOW = 16 * 1024 };
 
 struct snapshot_window {
@@ -23,12 +24,16 @@ struct snapshot_window {
     unsigned char bytes[SNAPSHOT_WINDOW];
 };
 
+/* Zero it once; taking it again and again lets it learn how much of a stack is read. */
 struct snapshot {
     pid_t tid;
+    size_t reach;  /* how far above the stack pointer the last stacks were read, or a bit more */
+    uint64_t used; /* and how far this one */
     struct snapshot_window stack, other;
 };
 
-/* Copies the stack from sp upwards. Never fails: what cannot be read is simply not there. */
+/* Copies the stack from sp upwards, about as much as was of use in the snapshots before. Never
+ * fails: what cannot be read is simply not there. */
 void snapshot_take(struct snapshot *s, pid_t tid, uint64_t sp);
 
 /* The eight bytes at address; false when the thread could not read them either. */

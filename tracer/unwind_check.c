@@ -54,14 +54,11 @@ void unwind_checker_free(struct unwind_checker *c)
     free(c);
 }
 
+/* libdw insists on having it; threads are asked for by number, so there is none to go through. */
 static pid_t next_thread(Dwfl *dwfl, void *data, void **thread)
 {
-    (void)dwfl;
-    const struct unwind_checker *c = data;
-    if (*thread)
-        return 0;
-    *thread = data;
-    return c->tid;
+    (void)dwfl, (void)data, (void)thread;
+    return 0;
 }
 
 static bool get_thread(Dwfl *dwfl, pid_t tid, void *data, void **thread)

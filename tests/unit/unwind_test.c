@@ -5,6 +5,8 @@
  */
 #include "tests/unit/stops.h"
 
+#include <sys/prctl.h>
+
 #include "engine/map.h"
 #include "engine/vec.h"
 
@@ -315,18 +317,25 @@ static const char library[] = "#include <unistd.h>\n"
                               "    return f(n) + room[n] + (int)write(-1, \"l\", 1);\n"
                               "}\n";
 
-/* argv[1] is the library to load, then others take its place. */
+/* Loads libraries one after another; or only argv[1], and that after deleting it. */
 static const char loader[] =
     "#include <dlfcn.h>\n"
+    "#include <fcntl.h>\n"
+    "#include <stdio.h>\n"
     "#include <stdlib.h>\n"
     "#include <unistd.h>\n"
     "static int back(int n) { return n + (int)write(-1, \"b\", 1); }\n"
     "static void use(const char *path, const char *name, int removes)\n"
     "{\n"
+    "    char link[64];\n"
+    "    if (removes) {\n"
+    "        sprintf(link, \"/proc/self/fd/%d\", open(path, O_RDONLY));\n"
+    "        unlink(path);\n"
+    "        path = link;\n"
+    "    }\n"
     "    void *l = dlopen(path, RTLD_LAZY);\n"
     "    if (!l) abort();\n"
     "    int (*f)(int (*)(int), int) = (int (*)(int (*)(int), int))dlsym(l, name);\n"
-    "    if (removes) unlink(path);\n"
     "    f(back, 3);\n"
     "    dlclose(l);\n"
     "}\n"
@@ -381,7 +390,7 @@ static void look_for_module(struct stops *s, const struct user_regs_struct *regi
 }
 
 /* libdw looks for the file by its name and gives up; the mapping still knows it. */
-static void test_a_library_that_was_deleted_while_mapped(void **state)
+static void test_a_library_that_was_deleted(void **state)
 {
     struct fixture *f = *state;
     build_loader(f);
@@ -449,7 +458,8 @@ static void test_exceptions(void **state)
     run_equal(f, "throws", NULL);
 }
 
-/* Code that no file has, and code of a file that became executable without a word (mprotect). */
+/* Code that no file has, code of a file that became executable without a word (mprotect), and a
+ * file mapped as code that holds none. */
 static void test_code_made_at_run_time(void **state)
 {
     struct fixture *f = *state;
@@ -470,6 +480,7 @@ static void test_code_made_at_run_time(void **state)
         "    memcpy(p, code, sizeof code);\n"
         "    mprotect(p, 4096, PROT_READ | PROT_EXEC);\n"
         "    ((void (*)(void (*)(void)))p)(back);\n"
+        "    mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, open(\"jit.c\", O_RDONLY), 0);\n"
         "    int fd = open(\"plain.so\", O_RDONLY);\n"
         "    p = mmap(0, 1 << 16, PROT_READ, MAP_PRIVATE, fd, 0);\n"
         "    mprotect(p, 1 << 16, PROT_READ | PROT_EXEC);\n"
@@ -504,6 +515,52 @@ static void test_stacks_do_not_depend_on_the_load_address(void **state)
     assert_true(f->recording.stacks.n - first < first / 10);
 }
 
+/* Only root may follow the kernel's links to mapped files; others go by the file's name. */
+static void test_without_privileges(void **state)
+{
+    enum { NOBODY = 65534 };
+    struct fixture *f = *state;
+    file_write(f->folder, "shapes.c", shapes);
+    shell(f->folder, "cc -w -O2 -o shapes shapes.c -lm && chmod 755 . shapes");
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        /* Who changes his identity hides his memory, which the program has until it is executed. */
+        if (geteuid() == 0 &&
+            (setgid(NOBODY) != 0 || setuid(NOBODY) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0))
+            _exit(100);
+        run(f, "shapes", NULL);
+        struct unwind_verdict v = unwind_checker_verdict(f->stops.checker);
+        _exit(v.equal > 1000 && v.different == 0 && f->recording.paths.n >= 3 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void check_with_other_registers(struct stops *s, const struct user_regs_struct *registers,
+                                       uint32_t stack)
+{
+    (void)stack;
+    struct user_regs_struct other = *registers;
+    other.rip++;
+    assert_false(unwind_check(s->checker, s->unwinder, s->tracees[0].tid, &other));
+}
+
+/* Or all of the above would mean nothing. */
+static void test_a_difference_is_seen(void **state)
+{
+    struct fixture *f = *state;
+    file_write(f->folder, "recursion.c", recursion);
+    shell(f->folder, "cc -w -O2 -static -o recursion recursion.c");
+    f->stops.look = check_with_other_registers;
+    run(f, "recursion", "3");
+    struct unwind_verdict v = unwind_checker_verdict(f->stops.checker);
+    assert_true(v.equal > 0);
+    assert_int_equal(v.different, v.equal);
+    assert_non_null(strstr(v.first, "! #0"));
+}
+
 int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -515,11 +572,13 @@ int main(void)
         CASE(test_a_stack_deeper_than_the_limit_keeps_the_innermost_frames),
         CASE(test_threads),
         CASE(test_libraries_that_come_and_go),
-        CASE(test_a_library_that_was_deleted_while_mapped),
+        CASE(test_a_library_that_was_deleted),
         CASE(test_fork_and_exec),
         CASE(test_exceptions),
         CASE(test_code_made_at_run_time),
         CASE(test_stacks_do_not_depend_on_the_load_address),
+        CASE(test_without_privileges),
+        CASE(test_a_difference_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
