@@ -180,9 +180,9 @@ static bool apply_rename(struct replay *r)
     bool exchange = v->flags & RENAME_EXCHANGE;
     if (!v->dir)
         return move_in(r, v->file, v->other_dir, r->other_name);
-    if (!v->other_dir)
-        return exchange ? move_in(r, v->other, v->dir, r->name)
-                        : tree_detach(r->tree, v->dir, r->name, v->file, r->e);
+    if (!v->other_dir) /* out; of an exchange, what came in return may not be known */
+        return exchange && v->other ? move_in(r, v->other, v->dir, r->name)
+                                    : tree_detach(r->tree, v->dir, r->name, v->file, r->e);
     uint32_t found = tree_lookup(r->tree, v->dir, r->name);
     if (found && found != v->file)
         return error_set(r->e, "\"%s\" in directory %u is file %u, not file %u", r->name, v->dir,

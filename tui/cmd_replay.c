@@ -29,9 +29,25 @@ static void warn_incomplete(struct session *s, const struct replay_counts *count
         message("warning: the recording was cut short; the folder is as at its last event");
 }
 
+/* Notices that say nothing about the files; any other may mean that the folder is not right. */
+static bool harmless(const char *kind)
+{
+    static const char *const kinds[] = {
+        "stack cut",
+        "refused so that the program falls back",
+        "call without part in a crash state",
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kind, kinds[i]))
+            return true;
+    return false;
+}
+
 static void warn_notice(void *data, const char *kind, const char *what, uint64_t count)
 {
     (void)data;
+    if (harmless(kind))
+        return;
     message("warning: %s: %s (%llu times)", kind, what, (unsigned long long)count);
 }
 

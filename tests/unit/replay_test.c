@@ -194,6 +194,19 @@ static void exchange_with_the_outside(void **state)
     assert_int_equal(tree_file(f->t, second)->links, 0);
 }
 
+static void exchange_with_something_unknown_only_takes_away(void **state)
+{
+    struct fixture *f = *state;
+    happen(f, (struct event){.call = CALL_RENAME,
+                             .traits = EVENT_MOVED_OUT,
+                             .flags = RENAME_EXCHANGE,
+                             .file = create(f, "n", 5),
+                             .dir = FILE_ROOT,
+                             .name = str(f, "n")});
+    replay_well(f);
+    assert_int_equal(tree_lookup(f->t, FILE_ROOT, "n"), 0);
+}
+
 /* rename(x, y) began before x was created and returned after: it must have waited. */
 static void overlapping_calls_take_the_order_that_is_possible(void **state)
 {
@@ -392,6 +405,7 @@ int main(void)
         test(stores_do_not_extend),
         test(what_is_written_to_a_fifo_is_not_kept),
         test(exchange_with_the_outside),
+        test(exchange_with_something_unknown_only_takes_away),
         test(overlapping_calls_take_the_order_that_is_possible),
         test(calls_that_only_look_overlapping_are_no_excuse),
         test(what_could_not_be_replayed_is_counted),
