@@ -351,6 +351,10 @@ const struct location *symbols_stack(struct symbols *sy, uint32_t stack)
 
 bool symbols_sourceless(const struct symbols *sy)
 {
+    for (size_t i = 0; i < sy->modules.n; i++) {
+        if (sy->modules.at[i].problem) /* -g would not have helped */
+            return false;
+    }
     return sy->any_stack && !sy->any_source;
 }
 

@@ -49,8 +49,8 @@ size_t symbols_frame(struct symbols *sy, const struct frame *frame, const struct
  * was asked for before. */
 const struct location *symbols_stack(struct symbols *sy, uint32_t stack);
 
-/* True when symbols_stack() was asked and never found source: the program wants building with -g,
- * and people should be told. */
+/* True when symbols_stack() was asked and never found source, though every module could be read:
+ * the program wants building with -g, and people should be told. */
 bool symbols_sourceless(const struct symbols *sy);
 
 /* Whether a location has source that a person can be shown and be expected to know. */

@@ -189,7 +189,7 @@ static void print_row(struct print *p, const struct layout *l, struct line *line
         if (line->columns < start)
             add_spaces(line, start - line->columns);
         if (l->columns[i].right)
-            add_spaces(line, l->widths[i] - width);
+            add_spaces(line, (room < l->widths[i] ? room : l->widths[i]) - width);
         add_cell(p, line, &r->cells[i], room);
         start = (line->columns > start + l->widths[i] ? line->columns : start + l->widths[i]) + GAP;
     }
@@ -217,9 +217,9 @@ static bool print_details(struct print *p, struct view *v, uint64_t row, struct 
         ok = v->ops->detail(v, row, n, &c, &more, e);
         if (!ok || !more)
             break;
-        add_spaces(line, DETAIL_INDENT);
-        int room = p->width > DETAIL_INDENT ? p->width - DETAIL_INDENT : p->width;
-        add_cell(p, line, &c, p->width ? room : INT_MAX);
+        if (!p->width || p->width > DETAIL_INDENT)
+            add_spaces(line, DETAIL_INDENT);
+        add_cell(p, line, &c, p->width ? p->width - line->columns : INT_MAX);
         end_line(p, line);
     }
     cell_free(&c);

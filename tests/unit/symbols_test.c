@@ -171,6 +171,29 @@ static void what_cannot_be_used_is_told_once(void **state)
     const struct location *l = symbols_stack(sy, f->stack);
     assert_false(location_has_source(l));
     assert_int_equal(strncmp(l->function, "prog+0x", strlen("prog+0x")), 0); /* not libc's */
+    assert_false(symbols_sourceless(sy)); /* another program is the reason, not a missing -g */
+    symbols_close(sy);
+    session_close(s);
+}
+
+static void a_program_without_debug_info_is_noticed(void **state)
+{
+    struct fixture *f = *state;
+    char id[128];
+
+    shell(f->folder, "cc -O2 -o prog prog.c");
+    build_id(f->folder, "prog", id, sizeof id);
+    struct recording *r;
+    struct error e;
+    assert_true(recording_create(&r, f->session, &e));
+    uint32_t program = recording_module(r, f->program, id);
+    f->stack = recording_stack(r, &(struct frame){program, 0, f->probe}, 1);
+    assert_true(recording_finish(r, &e));
+
+    struct session *s = open_session(f);
+    struct symbols *sy = symbols_open(s);
+    assert_false(symbols_sourceless(sy)); /* nothing was asked yet */
+    symbols_stack(sy, f->stack);
     assert_true(symbols_sourceless(sy));
     symbols_close(sy);
     session_close(s);
@@ -262,6 +285,7 @@ int main(void)
         TEST(every_frame_has_an_answer),
         TEST(a_stack_goes_by_its_innermost_frame_with_source),
         TEST(what_cannot_be_used_is_told_once),
+        TEST(a_program_without_debug_info_is_noticed),
         TEST(a_captured_session_explains_itself_elsewhere),
         TEST(looking_is_remembered),
         TEST(a_session_that_cannot_be_written_is_read_all_the_same),

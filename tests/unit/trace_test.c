@@ -50,15 +50,55 @@ static void events_are_lines(void **state)
 
 static void lines_fit_the_terminal(void **state)
 {
-    enum { WIDTH = 72 };
-    char *got = print_sample(*state, NULL, (struct print){.width = WIDTH});
+    enum { NARROW = 72, WIDEST = 120 };
+    char *narrow = print_sample(*state, NULL, (struct print){.width = NARROW});
 
-    assert_non_null(strstr(got, "put")); /* the function is narrowed, not lost */
-    for (char *rest = got, *line; (line = strsep(&rest, "\n"));)
-        assert_true(strlen(line) <= WIDTH); /* ASCII: a byte a column */
-    free(got);
-    for (int width = 1; width < WIDTH; width++)
-        free(print_sample(*state, NULL, (struct print){.width = width}));
+    assert_non_null(strstr(narrow, "put")); /* the function is narrowed, not lost */
+    free(narrow);
+    for (size_t width = 1; width < WIDEST; width++) {
+        struct print p = {.width = (int)width, .details = true};
+        char *got = print_sample(*state, NULL, p);
+        for (char *rest = got, *line; (line = strsep(&rest, "\n"));)
+            assert_true(strlen(line) <= width); /* ASCII: a byte a column */
+        free(got);
+    }
+}
+
+/* Takes the colours and the blanks at the ends of lines out of a text, in place. */
+static void strip_colours(char *text)
+{
+    char *out = text;
+
+    for (const char *in = text; *in;) {
+        if (*in == '\x1b') {
+            in += strcspn(in, "m") + 1;
+            continue;
+        }
+        while (*in == '\n' && out > text && out[-1] == ' ')
+            out--;
+        *out++ = *in++;
+    }
+    *out = 0;
+}
+
+/* Whatever the width, colours change nothing but colours. */
+static void colours_take_no_room(void **state)
+{
+    struct print coloured = {.colour = true, .details = true};
+    struct error e;
+
+    if (!theme_load(&coloured.theme, "high-contrast", &e))
+        fail_msg("%s", e.text);
+    for (int width = 0; width < 120; width++) {
+        coloured.width = width;
+        char *got = print_sample(*state, NULL, coloured);
+        char *plain = print_sample(*state, NULL, (struct print){.width = width, .details = true});
+        assert_non_null(strchr(got, '\x1b'));
+        strip_colours(got);
+        assert_string_equal(got, plain);
+        free(got);
+        free(plain);
+    }
 }
 
 static void stacks_show_inlined_functions(void **state)
@@ -200,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(events_are_lines),
         TEST(lines_fit_the_terminal),
+        TEST(colours_take_no_room),
         TEST(stacks_show_inlined_functions),
         TEST(filters_hide_events),
         TEST(wrong_filters_are_told),
