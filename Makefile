@@ -15,7 +15,7 @@ VERSION := 0.1
 # What apt installs where something is missing: to build, and what the tests need besides.
 BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
                   libxxhash-dev libzstd-dev libseccomp-dev libjansson-dev libinih-dev
-TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-14-dev shellcheck git sqlite3 \
+TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
                   strace procps jq tmux libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
 
 LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih
@@ -40,6 +40,7 @@ UNIT     := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/*_test.c))
 FUZZERS  := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/*_fuzz.c))
 TOOLS    := $(patsubst %.c,$(O)/%,$(wildcard tests/*.c))
 
+.SECONDARY:
 .PHONY: all help run test unit fuzz fuzzers deps deps-test install uninstall clean test-programs
 all: $(O)/flotsam
 
@@ -144,7 +145,7 @@ fuzzers:
 	+@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    clang -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null; \
 	then $(FUZZ_BUILD) fuzz-programs; \
-	else echo '  no fuzzers: clang or libclang-rt-14-dev is missing'; fi
+	else echo '  no fuzzers: clang or libclang-rt-dev is missing'; fi
 
 ifdef FUZZ
 .PHONY: fuzz-programs

@@ -475,8 +475,8 @@ bool config_read_target(struct config *c, const char *path, struct error *e)
         return error_errno(e, "no config at %s", path);
     char *file = S_ISDIR(st.st_mode) ? xasprintf("%s/flotsam.ini", path) : xstrdup(path);
     char *absolute = realpath(file, NULL);
-    bool ok = absolute ? read_file(c, file, true, NULL, e)
-                       : error_errno(e, "no config at %s", file);
+    bool ok =
+        absolute ? read_file(c, file, true, NULL, e) : error_errno(e, "no config at %s", file);
     free(file);
     if (!ok) {
         free(absolute);

@@ -34,11 +34,11 @@ enum config_type {
 struct config_key {
     const char *section, *name;
     enum config_type type;
-    size_t offset;        /* of its value in struct config */
-    const char *value;    /* the default, as it would be written; NULL: none */
-    const char *choices;  /* "a|b", for CONFIG_CHOICE */
-    uint64_t max;         /* for CONFIG_NUMBER */
-    const char *help;     /* one line */
+    size_t offset;       /* of its value in struct config */
+    const char *value;   /* the default, as it would be written; NULL: none */
+    const char *choices; /* "a|b", for CONFIG_CHOICE */
+    uint64_t max;        /* for CONFIG_NUMBER */
+    const char *help;    /* one line */
 };
 
 /* A switch of a persistence model, yes or no under [model]. */
@@ -56,7 +56,7 @@ struct config {
     char *strategy;
     uint64_t budget, jobs, timeout;
 
-    char *file;   /* the target's file, absolute, and the folder it lies in; NULL until read */
+    char *file; /* the target's file, absolute, and the folder it lies in; NULL until read */
     char *folder;
 
     const struct config_switch *switches;

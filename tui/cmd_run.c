@@ -107,8 +107,8 @@ static bool record_workload(const struct config *c, const char *session, const c
 }
 
 /* Everything up to the recording, in the config's folder. */
-static bool record_target(const struct config *c, const char *session,
-                          struct record_result *result, struct error *e)
+static bool record_target(const struct config *c, const char *session, struct record_result *result,
+                          struct error *e)
 {
     if (chdir(c->folder) != 0)
         return error_errno(e, "cannot enter %s", c->folder);
@@ -193,8 +193,7 @@ static int run_run(int argc, char **argv)
     struct config c;
     struct error e;
     config_begin(&c, NULL);
-    int status =
-        config_load(&c, o.argv[0], &e) ? run_target(&c, output) : command_failed(&e);
+    int status = config_load(&c, o.argv[0], &e) ? run_target(&c, output) : command_failed(&e);
     config_free(&c);
     return status;
 }
@@ -205,11 +204,12 @@ const struct command command_run = {
     .takes = TAKES_CONFIG,
     .usage = "CONFIG|FOLDER [-o S] [--batch]",
     .summary = "build and record a target from its config, then show the trace",
-    .details = "CONFIG is an INI file, FOLDER one that holds flotsam.ini. Its [target] says what to\n"
-               "run: build, dir, setup, workload, checker; {dir} in a command is the data\n"
-               "directory. Commands run in the config's folder. The data directory is made if it\n"
-               "is missing, and emptied before the run only if flotsam made it.\n\n"
-               "Settings come from /etc/xdg/flotsam/config, ~/.config/flotsam/config, the config\n"
-               "itself and FLOTSAM_SECTION_KEY in the environment; later ones win.",
+    .details =
+        "CONFIG is an INI file, FOLDER one that holds flotsam.ini. Its [target] says what to\n"
+        "run: build, dir, setup, workload, checker; {dir} in a command is the data\n"
+        "directory. Commands run in the config's folder. The data directory is made if it\n"
+        "is missing, and emptied before the run only if flotsam made it.\n\n"
+        "Settings come from /etc/xdg/flotsam/config, ~/.config/flotsam/config, the config\n"
+        "itself and FLOTSAM_SECTION_KEY in the environment; later ones win.",
     .options = options,
 };

@@ -169,7 +169,6 @@ bool options_count(struct options *o, int min, int max)
         return options_wrong(o, "%s lacks an argument: flotsam %s %s", o->command->name,
                              o->command->name, o->command->usage);
     if (o->argc > max)
-        return options_wrong(o, "%s has an argument too many: %s", o->command->name,
-                             o->argv[max]);
+        return options_wrong(o, "%s has an argument too many: %s", o->command->name, o->argv[max]);
     return true;
 }

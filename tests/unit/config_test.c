@@ -113,8 +113,7 @@ static void mistakes_name_the_line_and_the_way_out(void **state)
     assert_fails("[explore]\nbudget = 99999999999999999999\n",
                  "x.ini:2: budget is a whole number up to 18446744073709551615, not "
                  "\"99999999999999999999\"");
-    assert_fails("[model]\nname = etx4\n",
-                 "x.ini:2: name cannot be \"etx4\"; did you mean ext4?");
+    assert_fails("[model]\nname = etx4\n", "x.ini:2: name cannot be \"etx4\"; did you mean ext4?");
     assert_fails("[model]\nauto_da_aloc = no\n",
                  "x.ini:2: [model] has no key auto_da_aloc; did you mean auto_da_alloc?");
     assert_fails("[target]\nacknowledgements = maybe\n",
@@ -257,9 +256,9 @@ static void assert_shell_sees(const char *command, const char *dir, const char *
 static void directories_reach_the_shell_unharmed(void **state)
 {
     (void)state;
-    static const char *const names[] = {"/plain/dir",      "/with space", "/it's",     "/a\"b",
+    static const char *const names[] = {"/plain/dir",      "/with space",  "/it's",    "/a\"b",
                                         "/$HOME`id`$(id)", "/back\\slash", "/*;&|<>#", "-n",
-                                        "/new\nline",      "/{dir}",      "/end\\"};
+                                        "/new\nline",      "/{dir}",       "/end\\"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *line = xasprintf("[%s]\n", names[i]);
         assert_shell_sees("printf '[%s]\\n' {dir}", names[i], line);

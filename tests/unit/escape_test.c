@@ -62,11 +62,15 @@ static void invalid_utf8_is_shown_by_bytes(void **state)
 {
     (void)state;
     CHECK("\xff\xfe", ESCAPE_UTF8, "\\xff\\xfe");
-    CHECK("\xc0\x80", ESCAPE_UTF8, "\\xc0\\x80");             /* overlong */
-    CHECK("\xed\xa0\x80", ESCAPE_UTF8, "\\xed\\xa0\\x80");    /* a surrogate */
+    CHECK("\xc0\x80", ESCAPE_UTF8, "\\xc0\\x80");                   /* overlong */
+    CHECK("\xed\xa0\x80", ESCAPE_UTF8, "\\xed\\xa0\\x80");          /* a surrogate */
     CHECK("\xf4\x90\x80\x80", ESCAPE_UTF8, "\\xf4\\x90\\x80\\x80"); /* past the end */
-    CHECK("\xe2\x86", ESCAPE_UTF8, "\\xe2\\x86");             /* cut short */
-    CHECK("\xe2" "a", ESCAPE_UTF8, "\\xe2" "a");
+    CHECK("\xe2\x86", ESCAPE_UTF8, "\\xe2\\x86");                   /* cut short */
+    CHECK("\xe2"
+          "a",
+          ESCAPE_UTF8,
+          "\\xe2"
+          "a");
 }
 
 static void backslashes_double_when_reversible(void **state)
@@ -93,8 +97,8 @@ static bool harmless(const char *text)
 static void random_bytes_come_out_harmless(void **state)
 {
     (void)state;
-    static const char *const pieces[] = {"\x1b", "\xc2", "\x9b", "\xe2\x80\xae", "\xf0\x9f",
-                                         "\x98\x80", "a", "\\", "é", "\xed\xa0"};
+    static const char *const pieces[] = {
+        "\x1b", "\xc2", "\x9b", "\xe2\x80\xae", "\xf0\x9f", "\x98\x80", "a", "\\", "é", "\xed\xa0"};
     unsigned seed = 1;
     for (int round = 0; round < 20000; round++) {
         struct buf in = {0}, out = {0};
@@ -146,7 +150,10 @@ static void cut_fits_and_says_so(void **state)
     check_cut("abcdef", 4, ESCAPE_UTF8, "abc…");
     check_cut("abcdef", 4, ESCAPE_ASCII, "ab..");
     check_cut("漢字漢", 4, ESCAPE_UTF8, "漢…"); /* half a wide character does not fit */
-    check_cut("e\xcc\x81" "e\xcc\x81" "e", 2, ESCAPE_UTF8, "e\xcc\x81…");
+    check_cut("e\xcc\x81"
+              "e\xcc\x81"
+              "e",
+              2, ESCAPE_UTF8, "e\xcc\x81…");
     check_cut("abc", 1, ESCAPE_ASCII, "a");
     check_cut("abc", 0, ESCAPE_UTF8, "");
 }

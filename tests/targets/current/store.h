@@ -19,8 +19,8 @@ enum { KEYS = 16, ABSENT = -1 };
 struct store {
     const char *dir;
     int generation;
-    int log;        /* descriptor of log-N, or -1 when only read */
-    int logged;     /* puts in the log */
+    int log;    /* descriptor of log-N, or -1 when only read */
+    int logged; /* puts in the log */
     int values[KEYS];
 };
 
