@@ -198,7 +198,9 @@ bool tree_link(struct tree *t, uint32_t dir, const char *name, uint32_t file, st
         return error_set(e, "file %u does not exist", file);
     if (find_entry(d, name))
         return error_set(e, "directory %u has an entry \"%s\" already", dir, name);
-    if (f->kind == FILE_DIRECTORY && (f->links || is_below(t, dir, file)))
+    /* Nothing can be below an empty directory: the way up need not be gone for a new one. */
+    bool below_itself = dir == file || (f->entries.n && is_below(t, dir, file));
+    if (f->kind == FILE_DIRECTORY && (f->links || file == FILE_ROOT || below_itself))
         return error_set(e, "directory %u cannot get one more name, \"%s\" in directory %u", file,
                          name, dir);
     add_entry(d, name, f);

@@ -106,7 +106,19 @@ static void directories_are_no_files(void **state)
     refused("does not exist", tree_link(t, FILE_ROOT, "n", FILE_Z, &e));
     refused("exists already", tree_make(t, DIR_B, "n", FILE_X, FILE_REGULAR, 0, NULL, &e));
     done(tree_rmdir(t, DIR_A, "b", DIR_B, &e));
+    refused("one more name", tree_link(t, DIR_B, "itself", DIR_B, &e));
+    refused("one more name", tree_link(t, DIR_B, "root", FILE_ROOT, &e));
     done(tree_link(t, DIR_C, "b", DIR_B, &e));
+}
+
+/* Moved away with what is in it, and then into what is in it. */
+static void a_detached_directory_cannot_be_put_into_itself(void **state)
+{
+    struct tree *t = *state;
+    done(tree_detach(t, FILE_ROOT, "a", DIR_A, &e));
+    refused("one more name", tree_link(t, DIR_B, "a", DIR_A, &e));
+    done(tree_link(t, DIR_C, "a", DIR_A, &e));
+    assert_int_equal(tree_lookup(t, DIR_A, "x"), FILE_X);
 }
 
 static void rename_moves_and_replaces(void **state)
@@ -216,6 +228,7 @@ int main(void)
         test(names_that_lead_elsewhere_are_refused),
         test(a_file_has_names_and_outlives_them),
         test(directories_are_no_files),
+        test(a_detached_directory_cannot_be_put_into_itself),
         test(rename_moves_and_replaces),
         test(rename_over_another_name_of_the_same_file),
         test(rename_exchanges),
