@@ -36,6 +36,7 @@ static void bring(struct tracer *t, uint32_t dir, int dirfd, const char *name,
     uint32_t path = files_entry_path(t->files, dir, name);
     uint32_t file = files_create(t->files, st, name);
     files_name(t->files, dir, name, file);
+    t->stale++;
     event->file = file;
     event->path = path;
     event->mode = st->st_mode & ~(mode_t)S_IFMT;

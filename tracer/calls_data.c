@@ -4,18 +4,26 @@
  */
 #include "tracer/tracee.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "engine/log.h"
+
+static struct asked asked(const struct thread *th)
+{
+    return (struct asked){th->tid, th->process->pidfd};
+}
+
 struct descriptor tracer_descriptor(struct tracer *t, struct thread *th, int fd)
 {
-    struct process *p = th->process;
-    return descriptor_find(p->descriptors, fd, p->pid, p->pidfd, t->files, &t->streams);
+    return descriptor_find(th->process->descriptors, fd, asked(th), t->files, &t->streams);
 }
 
 /* The event is about the data file behind fd. */
@@ -66,10 +74,46 @@ static void per_call_flags(struct event *event, uint32_t flags)
         event->traits &= ~(uint32_t)EVENT_APPEND;
 }
 
-bool changes_data(struct tracer *t, struct thread *th)
+/* Reads from a file that the program has open, whatever it was opened for. */
+static bool read_open_file(const struct thread *th, int fd, uint64_t offset, char *out,
+                           uint64_t size)
 {
-    struct descriptor d = tracer_descriptor(t, th, (int)th->args[0]);
-    return d.kind == DESCRIPTOR_DATA && d.regular;
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)th->tid, fd);
+    int own = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    uint64_t have = 0;
+    ssize_t n = 0;
+    while (own >= 0 && have < size &&
+           (n = pread(own, out + have, size - have, (off_t)(offset + have))) > 0)
+        have += (uint64_t)n;
+    memset(out + have, 0, size - have);
+    if (own >= 0)
+        close(own);
+    return own >= 0 && n >= 0;
+}
+
+enum { OWN_POSITION = -1 };
+
+/* Where the call says that it writes; OWN_POSITION when it goes by the description's offset. */
+static int64_t given_position(const struct thread *th)
+{
+    switch (th->syscall) {
+    case SYS_pwrite64:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+        return (int64_t)th->args[3];
+    default:
+        return OWN_POSITION;
+    }
+}
+
+/* When others live that may share the description, the offset after the call does not tell where
+ * the call began: reads move it too, and are not watched. */
+static void remember_position(struct tracer *t, struct thread *th)
+{
+    th->position = -1;
+    if (t->alive > 1 && given_position(th) == OWN_POSITION && !(th->event.traits & EVENT_APPEND))
+        descriptor_ask(asked(th), (int)th->args[0], NULL, NULL, &th->position);
 }
 
 enum proceed enter_write(struct tracer *t, struct thread *th)
@@ -78,9 +122,11 @@ enum proceed enter_write(struct tracer *t, struct thread *th)
     struct descriptor d = tracer_descriptor(t, th, fd);
     switch (d.kind) {
     case DESCRIPTOR_MARK:
+        th->holds_turn = false;
         return PROCEED_WATCH;
     case DESCRIPTOR_OUTPUT:
     case DESCRIPTOR_ERRORS:
+        th->holds_turn = false; /* the reader of a pipe may be slow, or one of our own threads */
         th->event.call = CALL_PRINT;
         th->event.fd = d.kind == DESCRIPTOR_OUTPUT ? 1 : 2;
         return PROCEED_RECORD;
@@ -91,20 +137,24 @@ enum proceed enter_write(struct tracer *t, struct thread *th)
         th->event.traits |= sync_traits(d.flags);
         if (th->syscall == SYS_pwritev2)
             per_call_flags(&th->event, (uint32_t)th->args[5]);
+        remember_position(t, th);
         return PROCEED_RECORD;
     default:
         return PROCEED_IGNORE;
     }
 }
 
+static bool is_vector(const struct thread *th)
+{
+    return th->syscall == SYS_writev || th->syscall == SYS_pwritev || th->syscall == SYS_pwritev2;
+}
+
 /* The bytes of a write, from the program's memory: it has just returned from the call. */
 static void take_payload(struct tracer *t, struct thread *th, uint64_t size)
 {
-    bool vector = th->syscall == SYS_writev || th->syscall == SYS_pwritev ||
-                  th->syscall == SYS_pwritev2;
     bool readable;
     buf_clear(&t->scratch);
-    if (vector)
+    if (is_vector(th))
         readable = memory_gather(th->tid, th->args[1], th->args[2], size, &t->scratch);
     else
         readable = memory_read(th->tid, th->args[1], buf_room(&t->scratch, size), size);
@@ -137,19 +187,14 @@ static void take_marks(struct tracer *t, struct thread *th)
     t->mark.n = rest;
 }
 
-enum { OWN_POSITION = -1 };
-
-/* Where the call says that it writes; OWN_POSITION when it goes by the description's offset. */
-static int64_t given_position(const struct thread *th)
+/* Whether the file now has, at offset, the bytes that were just written. */
+static bool is_there(struct tracer *t, struct thread *th, uint64_t offset, uint64_t size)
 {
-    switch (th->syscall) {
-    case SYS_pwrite64:
-    case SYS_pwritev:
-    case SYS_pwritev2:
-        return (int64_t)th->args[3];
-    default:
-        return OWN_POSITION;
-    }
+    char *now = xmalloc(size);
+    bool same = read_open_file(th, (int)th->args[0], offset, now, size) &&
+                memcmp(now, t->scratch.at, size) == 0;
+    free(now);
+    return same;
 }
 
 /* Where the bytes went, asked of the kernel just after the call. Linux appends with O_APPEND even
@@ -160,25 +205,77 @@ static uint64_t find_offset(struct tracer *t, struct thread *th, uint64_t size)
     bool append = th->event.traits & EVENT_APPEND;
     if (given != OWN_POSITION && !append)
         return (uint64_t)given;
-    int copy = descriptor_fetch(th->process->pidfd, (int)th->args[0]);
     struct stat st;
     int64_t end = -1;
-    if (copy >= 0 && given != OWN_POSITION)
-        end = fstat(copy, &st) == 0 ? (int64_t)st.st_size : -1;
-    else if (copy >= 0)
-        end = lseek(copy, 0, SEEK_CUR);
-    if (copy >= 0)
-        close(copy);
-    if (end < (int64_t)size) {
+    bool by_size = given != OWN_POSITION;
+    if (descriptor_ask(asked(th), (int)th->args[0], by_size ? &st : NULL, NULL, &end) && by_size)
+        end = (int64_t)st.st_size;
+    int64_t begin = end - (int64_t)size;
+    log_debug(RECORD, "thread %d: write of %lu bytes from offset %ld, offset %ld after it",
+              (int)th->tid, size, th->position, end);
+    if (th->position >= 0 && begin != th->position &&
+        (begin < 0 || !is_there(t, th, (uint64_t)begin, size)))
+        begin = th->position;
+    if (begin < 0) {
         recording_notice(t->recording, "offset of a write is not known", "write");
         return 0;
     }
-    return (uint64_t)end - size;
+    return (uint64_t)begin;
+}
+
+/* An event of the recorder's own making about the file of the thread's call. */
+static void tell_effect(struct tracer *t, struct thread *th, struct event event)
+{
+    event.syscall = UINT16_MAX;
+    event.fd = th->event.fd;
+    event.file = th->event.file;
+    event.path = th->event.path;
+    event.stack = th->event.stack;
+    tracer_instant(t, th, &event);
+}
+
+/* How much of the file is read again after a write that failed half-way. */
+enum { MOST_READ_AGAIN = 16 << 20 };
+
+/* A write whose bytes cannot be read fails with EFAULT, but may leave something behind: past the
+ * end, Linux has set the size to where it would have begun; with O_DIRECT, the vectors before the
+ * bad one may have been written. What is there now is told by events of its own. */
+static void take_failed_effect(struct tracer *t, struct thread *th)
+{
+    struct stat st;
+    int64_t at = -1;
+    uint64_t size = th->args[2];
+    if (!descriptor_ask(asked(th), (int)th->args[0], &st, NULL, &at))
+        return;
+    if (given_position(th) != OWN_POSITION)
+        at = given_position(th);
+    if (is_vector(th) && !memory_vector_size(th->tid, th->args[1], th->args[2], &size))
+        return;
+    if (at > 0 && st.st_size == at)
+        tell_effect(t, th, (struct event){.call = CALL_TRUNCATE, .size = (uint64_t)at});
+    if (!(th->event.traits & EVENT_DIRECT) || at < 0 || st.st_size <= at)
+        return;
+    uint64_t left = (uint64_t)(st.st_size - at);
+    size = size < left ? size : left;
+    if (size > MOST_READ_AGAIN)
+        size = MOST_READ_AGAIN;
+    buf_clear(&t->scratch);
+    if (!read_open_file(th, (int)th->args[0], (uint64_t)at, buf_room(&t->scratch, size), size))
+        return;
+    tell_effect(t, th,
+                (struct event){.call = CALL_WRITE,
+                               .traits = EVENT_DIRECT,
+                               .offset = (uint64_t)at,
+                               .size = size,
+                               .result = (int64_t)size,
+                               .payload = recording_payload(t->recording, t->scratch.at, size)});
 }
 
 void leave_write(struct tracer *t, struct thread *th)
 {
     struct event *event = &th->event;
+    if (event->result == -EFAULT && event->call == CALL_WRITE && event->file)
+        take_failed_effect(t, th);
     if (event->traits & EVENT_FAILED)
         return;
     uint64_t size = (uint64_t)event->result;
@@ -225,17 +322,12 @@ static struct copy copy_arguments(const struct thread *th)
     }
 }
 
-bool changes_copy(struct tracer *t, struct thread *th)
-{
-    struct descriptor out = tracer_descriptor(t, th, copy_arguments(th).out);
-    return out.kind == DESCRIPTOR_DATA && out.regular;
-}
-
 enum proceed enter_copy(struct tracer *t, struct thread *th)
 {
     struct copy copy = copy_arguments(th);
     struct descriptor out = tracer_descriptor(t, th, copy.out);
     if (out.kind == DESCRIPTOR_OUTPUT || out.kind == DESCRIPTOR_ERRORS) {
+        th->holds_turn = false; /* the reader of a pipe may be slow, or one of our own threads */
         th->event.call = CALL_PRINT;
         th->event.fd = out.kind == DESCRIPTOR_OUTPUT ? 1 : 2;
         return PROCEED_RECORD;
@@ -256,34 +348,17 @@ enum proceed enter_copy(struct tracer *t, struct thread *th)
 static int64_t side_position(const struct thread *th, int fd, uint64_t pointer)
 {
     int64_t position = -1;
-    if (pointer)
-        return memory_read(th->tid, pointer, &position, sizeof position) ? position : -1;
-    int copy = descriptor_fetch(th->process->pidfd, fd);
-    if (copy >= 0) {
-        position = lseek(copy, 0, SEEK_CUR);
-        close(copy);
-    }
-    return position;
+    bool known = pointer ? memory_read(th->tid, pointer, &position, sizeof position)
+                         : descriptor_ask(asked(th), fd, NULL, NULL, &position);
+    return known ? position : -1;
 }
 
-/* Reads back from a file that the program has open, whatever it was opened for. */
+/* Reads what was copied back from the file that now has it. */
 static bool read_back(struct tracer *t, const struct thread *th, int fd, uint64_t offset,
                       uint64_t size)
 {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)th->tid, fd);
-    int own = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     buf_clear(&t->scratch);
-    char *room = buf_room(&t->scratch, size);
-    memset(room, 0, size);
-    uint64_t have = 0;
-    ssize_t n = 0;
-    while (own >= 0 && have < size &&
-           (n = pread(own, room + have, size - have, (off_t)(offset + have))) > 0)
-        have += (uint64_t)n;
-    if (own >= 0)
-        close(own);
-    return own >= 0 && n >= 0;
+    return read_open_file(th, fd, offset, buf_room(&t->scratch, size), size);
 }
 
 static uint64_t reflink_size(const struct thread *th, const struct copy *copy)
@@ -291,11 +366,7 @@ static uint64_t reflink_size(const struct thread *th, const struct copy *copy)
     if (copy->range.src_length)
         return copy->range.src_length;
     struct stat st = {0};
-    int own = descriptor_fetch(th->process->pidfd, copy->in);
-    if (own >= 0) {
-        fstat(own, &st);
-        close(own);
-    }
+    descriptor_ask(asked(th), copy->in, &st, NULL, NULL);
     uint64_t end = (uint64_t)st.st_size;
     return end > copy->range.src_offset ? end - copy->range.src_offset : 0;
 }
@@ -342,7 +413,7 @@ enum proceed enter_truncate(struct tracer *t, struct thread *th)
         return PROCEED_IGNORE;
     uint32_t file = th->place.target_file ? th->place.target_file : th->place.file;
     if (!file && !th->place.inside)
-        return PROCEED_IGNORE;
+        return place_not_ours(&th->place);
     th->event.file = file;
     th->event.path = file ? files_path(t->files, file)
                           : files_entry_path(t->files, th->place.dir, th->place.name);
@@ -363,12 +434,8 @@ enum proceed enter_fallocate(struct tracer *t, struct thread *th)
 static bool on_our_filesystem(struct tracer *t, struct thread *th, int fd)
 {
     struct stat root, st;
-    int copy = descriptor_fetch(th->process->pidfd, fd);
-    bool same = copy >= 0 && fstat(copy, &st) == 0 && stat(files_root(t->files), &root) == 0 &&
-                st.st_dev == root.st_dev;
-    if (copy >= 0)
-        close(copy);
-    return same;
+    return descriptor_ask(asked(th), fd, &st, NULL, NULL) &&
+           stat(files_root(t->files), &root) == 0 && st.st_dev == root.st_dev;
 }
 
 enum proceed enter_sync(struct tracer *t, struct thread *th)

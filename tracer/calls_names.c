@@ -86,16 +86,12 @@ static struct open_arguments open_arguments(const struct thread *th)
     }
 }
 
+/* O_PATH neither creates nor truncates, whatever else is asked for. */
+enum { KEPT_WITH_PATH = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+
 static bool is_tmpfile(uint64_t flags)
 {
     return (flags & O_TMPFILE) == O_TMPFILE;
-}
-
-bool changes_open(struct tracer *t, struct thread *th)
-{
-    (void)t;
-    uint64_t flags = open_arguments(th).flags;
-    return (flags & (O_CREAT | O_TRUNC)) || is_tmpfile(flags);
 }
 
 enum proceed enter_open(struct tracer *t, struct thread *th)
@@ -108,8 +104,8 @@ enum proceed enter_open(struct tracer *t, struct thread *th)
     if (p->found && !S_ISREG(p->target.st_mode) && !S_ISDIR(p->target.st_mode))
         return PROCEED_IGNORE; /* what goes through a FIFO or a device leaves nothing behind */
     if (!p->target_file && !(p->inside && !p->found))
-        return PROCEED_IGNORE;
-    event->flags = (uint32_t)a.flags;
+        return place_not_ours(p);
+    event->flags = (uint32_t)(a.flags & O_PATH ? a.flags & KEPT_WITH_PATH : a.flags);
     event->file = p->target_file;
     if (p->target_file)
         event->path = files_path(t->files, p->target_file);
@@ -192,7 +188,8 @@ enum proceed enter_rename(struct tracer *t, struct thread *th)
         !place_resolve(t, th, dirfd[1], path[1], &th->other))
         return PROCEED_IGNORE;
     if (!th->place.inside && !th->other.inside)
-        return PROCEED_IGNORE;
+        return place_not_ours(&th->place) == PROCEED_WAIT ? PROCEED_WAIT
+                                                          : place_not_ours(&th->other);
     if (th->place.inside)
         about_entry(t, event, &th->place);
     if (th->other.inside)
@@ -225,6 +222,7 @@ void leave_rename(struct tracer *t, struct thread *th)
     if (!to->inside) {
         event->traits |= EVENT_MOVED_OUT;
         files_detach(t->files, from->file);
+        t->stale++;
     } else if (!from->inside)
         adopt_moved(t, th, to->dir, to->fd, to->name);
     else
@@ -245,7 +243,7 @@ enum proceed enter_link(struct tracer *t, struct thread *th)
         !place_resolve(t, th, from_dirfd, plain ? a[0] : a[1], &th->other))
         return PROCEED_IGNORE;
     if (!th->place.inside)
-        return PROCEED_IGNORE;
+        return place_not_ours(&th->place);
     if (!th->other.exists && (flags & AT_EMPTY_PATH)) {
         place_close(&th->other);
         place_descriptor(t, th, from_dirfd, &th->other);
@@ -272,8 +270,10 @@ enum proceed enter_symlink(struct tracer *t, struct thread *th)
     bool plain = th->syscall == SYS_symlink;
     char target[4096];
     if (!place_resolve(t, th, plain ? AT_FDCWD : (int)a[1], plain ? a[1] : a[2], &th->place) ||
-        !th->place.inside || !memory_path(th->tid, a[0], target))
+        !memory_path(th->tid, a[0], target))
         return PROCEED_IGNORE;
+    if (!th->place.inside)
+        return place_not_ours(&th->place);
     about_entry(t, &th->event, &th->place);
     th->event.size = strlen(target);
     th->event.payload = recording_payload(t->recording, target, th->event.size);
@@ -290,9 +290,10 @@ enum proceed enter_unlink(struct tracer *t, struct thread *th)
 {
     const uint64_t *a = th->args;
     bool at = th->syscall == SYS_unlinkat;
-    if (!place_resolve(t, th, at ? (int)a[0] : AT_FDCWD, at ? a[1] : a[0], &th->place) ||
-        !th->place.inside)
+    if (!place_resolve(t, th, at ? (int)a[0] : AT_FDCWD, at ? a[1] : a[0], &th->place))
         return PROCEED_IGNORE;
+    if (!th->place.inside)
+        return place_not_ours(&th->place);
     if (at && (a[2] & AT_REMOVEDIR))
         th->event.call = CALL_RMDIR;
     about_entry(t, &th->event, &th->place);
@@ -310,9 +311,10 @@ enum proceed enter_make(struct tracer *t, struct thread *th)
 {
     const uint64_t *a = th->args;
     bool at = th->syscall == SYS_mkdirat || th->syscall == SYS_mknodat;
-    if (!place_resolve(t, th, at ? (int)a[0] : AT_FDCWD, at ? a[1] : a[0], &th->place) ||
-        !th->place.inside)
+    if (!place_resolve(t, th, at ? (int)a[0] : AT_FDCWD, at ? a[1] : a[0], &th->place))
         return PROCEED_IGNORE;
+    if (!th->place.inside)
+        return place_not_ours(&th->place);
     about_entry(t, &th->event, &th->place);
     th->event.mode = (uint32_t)(at ? a[2] : a[1]);
     return PROCEED_RECORD;
@@ -346,7 +348,7 @@ enum proceed enter_chmod(struct tracer *t, struct thread *th)
     event->mode = (uint32_t)(th->syscall == SYS_chmod || th->syscall == SYS_fchmod ? a[1] : a[2]);
     event->file = p->target_file ? p->target_file : p->inside ? p->file : 0;
     if (!event->file && !p->inside)
-        return PROCEED_IGNORE;
+        return place_not_ours(p);
     event->path = event->file ? files_path(t->files, event->file)
                               : files_entry_path(t->files, p->dir, p->name);
     return PROCEED_RECORD;

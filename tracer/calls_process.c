@@ -27,15 +27,11 @@ void leave_nothing(struct tracer *t, struct thread *th)
 
 enum proceed enter_close(struct tracer *t, struct thread *th)
 {
-    struct descriptors *all = th->process->descriptors;
-    if (th->syscall == SYS_close_range) {
-        if (!(th->args[2] & CLOSE_RANGE_CLOEXEC))
-            descriptors_forget_range(all, (unsigned)th->args[0], (unsigned)th->args[1]);
-        return PROCEED_IGNORE;
-    }
+    if (th->syscall == SYS_close_range)
+        return th->args[2] & CLOSE_RANGE_CLOEXEC ? PROCEED_IGNORE : PROCEED_WATCH;
     int fd = (int)th->args[0];
     struct descriptor d = tracer_descriptor(t, th, fd);
-    descriptor_forget(all, fd);
+    descriptor_forget(th->process->descriptors, fd);
     if (d.kind != DESCRIPTOR_DATA)
         return PROCEED_IGNORE;
     th->event.fd = fd;
@@ -46,8 +42,12 @@ enum proceed enter_close(struct tracer *t, struct thread *th)
 
 void leave_close(struct tracer *t, struct thread *th)
 {
+    struct descriptors *all = th->process->descriptors;
     (void)t;
-    descriptor_forget(th->process->descriptors, th->event.fd);
+    if (th->syscall == SYS_close_range)
+        descriptors_forget_range(all, (unsigned)th->args[0], (unsigned)th->args[1]);
+    else
+        descriptor_forget(all, th->event.fd);
 }
 
 /* dup, dup2, dup3, and fcntl, which the filter passes only with F_DUPFD* and F_SETFL. */
@@ -70,7 +70,7 @@ void leave_dup(struct tracer *t, struct thread *th)
     if (th->event.traits & EVENT_FAILED)
         return;
     if (th->syscall == SYS_fcntl && th->args[1] == F_SETFL)
-        t->flags_changed++;
+        t->stale++;
     else
         descriptor_forget(th->process->descriptors, (int)th->event.result);
 }
@@ -212,10 +212,10 @@ enum proceed enter_chdir(struct tracer *t, struct thread *th)
     if (th->syscall == SYS_fchdir)
         place_descriptor(t, th, (int)th->args[0], &th->place);
     else if (!place_resolve(t, th, AT_FDCWD, th->args[0], &th->place))
-        return PROCEED_IGNORE;
+        return PROCEED_WAIT;
     uint32_t file = th->place.target_file ? th->place.target_file : th->place.file;
     if (!file)
-        return PROCEED_IGNORE;
+        return PROCEED_WAIT; /* other threads' paths change their meaning all the same */
     th->event.file = file;
     th->event.path = files_path(t->files, file);
     return PROCEED_RECORD;

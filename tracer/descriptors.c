@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tracer/descriptors.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -15,17 +17,17 @@ enum { MOST_REMEMBERED = 1 << 20 };
 
 struct descriptors {
     int users;
-    const uint64_t *flags_changed;
-    uint64_t seen; /* *flags_changed when the table was last empty */
+    const uint64_t *stale;
+    uint64_t seen; /* *stale when the table was last emptied */
     vec_of(struct descriptor) at;
 };
 
-struct descriptors *descriptors_new(const uint64_t *flags_changed)
+struct descriptors *descriptors_new(const uint64_t *stale)
 {
     struct descriptors *d = xcalloc(1, sizeof *d);
     d->users = 1;
-    d->flags_changed = flags_changed;
-    d->seen = *flags_changed;
+    d->stale = stale;
+    d->seen = *stale;
     return d;
 }
 
@@ -51,9 +53,46 @@ void streams_init(struct standard_streams *streams, int mark_fd)
     fstat(mark_fd, &streams->mark);
 }
 
-int descriptor_fetch(int pidfd, int fd)
+/* Through a descriptor of our own for the same description. */
+static bool ask_copy(int copy, struct stat *st, uint32_t *flags, int64_t *position)
 {
-    return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+    bool known = !st || fstat(copy, st) == 0;
+    if (flags)
+        *flags = (uint32_t)fcntl(copy, F_GETFL);
+    if (position)
+        *position = lseek(copy, 0, SEEK_CUR);
+    close(copy);
+    return known;
+}
+
+/* Through /proc: slower, but it also works in a process whose first thread has ended. */
+static bool ask_proc(pid_t tid, int fd, struct stat *st, uint32_t *flags, int64_t *position)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)tid, fd);
+    if (st && stat(path, st) != 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)tid, fd);
+    FILE *info = fopen(path, "re");
+    if (!info)
+        return false;
+    long long pos = 0;
+    unsigned mode = 0;
+    int n = fscanf(info, "pos: %lld flags: %o", &pos, &mode);
+    fclose(info);
+    if (flags)
+        *flags = mode;
+    if (position)
+        *position = pos;
+    return n == 2;
+}
+
+bool descriptor_ask(struct asked who, int fd, struct stat *st, uint32_t *flags, int64_t *position)
+{
+    int copy = (int)syscall(SYS_pidfd_getfd, who.pidfd, fd, 0);
+    if (copy >= 0)
+        return ask_copy(copy, st, flags, position);
+    return errno != EBADF && ask_proc(who.tid, fd, st, flags, position);
 }
 
 static bool same_inode(const struct stat *a, const struct stat *b)
@@ -75,59 +114,53 @@ static bool is_stream(const struct standard_streams *streams, int stream, const 
     return order == 0 || (order < 0 && fd == stream);
 }
 
-static struct descriptor ask(int fd, pid_t pid, int pidfd, struct files *files,
-                             const struct standard_streams *streams)
+static enum descriptor_kind kind_of(int fd, pid_t tid, const struct stat *st, struct files *files,
+                                    const struct standard_streams *streams, uint32_t *file)
 {
-    struct descriptor found = {.kind = DESCRIPTOR_OUTSIDE};
-    struct stat st;
-    int copy = descriptor_fetch(pidfd, fd);
-    if (copy < 0)
-        return found;
-    if (fstat(copy, &st) == 0) {
-        found.flags = (uint32_t)fcntl(copy, F_GETFL);
-        found.regular = S_ISREG(st.st_mode);
-        if (same_inode(&st, &streams->mark))
-            found.kind = DESCRIPTOR_MARK;
-        else if (fd == 2 && is_stream(streams, 2, &st, pid, fd))
-            found.kind = DESCRIPTOR_ERRORS;
-        else if (is_stream(streams, 1, &st, pid, fd))
-            found.kind = DESCRIPTOR_OUTPUT;
-        else if (is_stream(streams, 2, &st, pid, fd))
-            found.kind = DESCRIPTOR_ERRORS;
-        else if ((found.regular || S_ISDIR(st.st_mode)) &&
-                 !files_excluded(files, st.st_dev, st.st_ino)) {
-            found.file = files_find(files, &st);
-            if (found.file)
-                found.kind = DESCRIPTOR_DATA;
-        }
-    }
-    close(copy);
-    return found;
+    if (same_inode(st, &streams->mark))
+        return DESCRIPTOR_MARK;
+    if (fd == 2 && is_stream(streams, 2, st, tid, fd))
+        return DESCRIPTOR_ERRORS;
+    if (is_stream(streams, 1, st, tid, fd))
+        return DESCRIPTOR_OUTPUT;
+    if (is_stream(streams, 2, st, tid, fd))
+        return DESCRIPTOR_ERRORS;
+    if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
+        return DESCRIPTOR_OUTSIDE;
+    if (files_excluded(files, st->st_dev, st->st_ino))
+        return DESCRIPTOR_OUTSIDE;
+    *file = files_find(files, st);
+    return *file ? DESCRIPTOR_DATA : DESCRIPTOR_OUTSIDE;
 }
 
-struct descriptor descriptor_find(struct descriptors *d, int fd, pid_t pid, int pidfd,
-                                  struct files *files, const struct standard_streams *streams)
+static void remember(struct descriptors *d, int fd, struct descriptor what)
 {
-    if (fd < 0)
-        return (struct descriptor){.kind = DESCRIPTOR_OUTSIDE};
-    if (d->seen != *d->flags_changed) {
-        d->at.n = 0;
-        d->seen = *d->flags_changed;
-    }
-    if ((size_t)fd < d->at.n && d->at.at[fd].kind != DESCRIPTOR_UNKNOWN)
-        return d->at.at[fd];
-    struct descriptor found = ask(fd, pid, pidfd, files, streams);
-    descriptor_set(d, fd, found);
-    return found;
-}
-
-void descriptor_set(struct descriptors *d, int fd, struct descriptor what)
-{
-    if (fd < 0 || fd >= MOST_REMEMBERED)
+    if (fd >= MOST_REMEMBERED)
         return;
     while (d->at.n <= (size_t)fd)
         vec_push(&d->at, (struct descriptor){0});
     d->at.at[fd] = what;
+}
+
+struct descriptor descriptor_find(struct descriptors *d, int fd, struct asked who,
+                                  struct files *files, const struct standard_streams *streams)
+{
+    if (fd < 0)
+        return (struct descriptor){.kind = DESCRIPTOR_OUTSIDE};
+    if (d->seen != *d->stale) {
+        d->at.n = 0;
+        d->seen = *d->stale;
+    }
+    if ((size_t)fd < d->at.n && d->at.at[fd].kind != DESCRIPTOR_UNKNOWN)
+        return d->at.at[fd];
+    struct descriptor found = {.kind = DESCRIPTOR_OUTSIDE};
+    struct stat st;
+    if (descriptor_ask(who, fd, &st, &found.flags, NULL)) {
+        found.regular = S_ISREG(st.st_mode);
+        found.kind = (uint8_t)kind_of(fd, who.tid, &st, files, streams, &found.file);
+    }
+    remember(d, fd, found);
+    return found;
 }
 
 void descriptor_forget(struct descriptors *d, int fd)

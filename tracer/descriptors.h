@@ -40,23 +40,31 @@ struct standard_streams {
 
 struct descriptors; /* one table; shared by threads, and by processes that share theirs */
 
-/* *flags_changed goes up whenever some description's flags change (F_SETFL): several numbers in
- * several processes may share it, so everything remembered before is asked again. */
-struct descriptors *descriptors_new(const uint64_t *flags_changed);
+/* *stale goes up whenever what a number refers to may have become another thing without the number
+ * being touched: a description's flags changed (F_SETFL), which several numbers in several
+ * processes may share; an open file was moved into the data directory, or out of it. Everything
+ * remembered before is asked again then. */
+struct descriptors *descriptors_new(const uint64_t *stale);
 struct descriptors *descriptors_share(struct descriptors *d);
 void descriptors_release(struct descriptors *d);
 
 void streams_init(struct standard_streams *streams, int mark_fd);
 
-/* What fd is in the process (pidfd). Never fails: what cannot be asked is OUTSIDE. */
-struct descriptor descriptor_find(struct descriptors *d, int fd, pid_t pid, int pidfd,
+/* Who is asked: a stopped thread, and its process. */
+struct asked {
+    pid_t tid;
+    int pidfd;
+};
+
+/* What fd is to the thread. Never fails: what cannot be asked is OUTSIDE. */
+struct descriptor descriptor_find(struct descriptors *d, int fd, struct asked who,
                                   struct files *files, const struct standard_streams *streams);
 
-void descriptor_set(struct descriptors *d, int fd, struct descriptor what);
 void descriptor_forget(struct descriptors *d, int fd);
 void descriptors_forget_range(struct descriptors *d, unsigned first, unsigned last);
 
-/* A descriptor of our own for the same open file description; −1 when it cannot be had. */
-int descriptor_fetch(int pidfd, int fd);
+/* What the kernel says of the thread's descriptor now: its inode, its description's flags and
+ * offset. Each may be NULL. False when the number is not open. */
+bool descriptor_ask(struct asked who, int fd, struct stat *st, uint32_t *flags, int64_t *position);
 
 #endif

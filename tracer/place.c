@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/log.h"
+
 /* What means another thing to us than to the program: its own folder under /proc. */
 static const struct {
     const char *from, *below; /* below: inside /proc/TID */
@@ -128,6 +130,8 @@ bool place_resolve(struct tracer *t, struct thread *th, int dirfd, uint64_t path
         return false;
     if (*text)
         resolve_text(t, th, dirfd, text, out);
+    log_debug(RECORD, "thread %d: path %s from %d: directory %u, entry %s, file %u", (int)th->tid,
+              text, dirfd, out->dir, out->name, out->file);
     return true;
 }
 
@@ -169,4 +173,9 @@ void place_close(struct place *p)
     if (p->fd >= 0)
         close(p->fd);
     p->fd = -1;
+}
+
+enum proceed place_not_ours(const struct place *p)
+{
+    return p->fd < 0 && !p->found ? PROCEED_WAIT : PROCEED_IGNORE;
 }

@@ -34,8 +34,8 @@ static const long trace_options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD |
                                   PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
                                   PTRACE_O_TRACEEXIT;
 
-/* A changing call may wait for another thread after all (a FIFO, a lease, a FUSE file system of
- * its own): after this long the others no longer wait for it. */
+/* A call may wait for another thread after all (a lease, a FUSE file system of the program's own):
+ * after this long the others no longer wait for its turn to end. */
 enum { TURN_LIMIT_MS = 200 };
 
 /* Set by signals: SIGTERM and SIGHUP ask us to stop, SIGALRM is the turn's limit. */
@@ -127,7 +127,7 @@ static void wait_for_turn(struct tracer *t, struct thread *th)
 
 static void give_turns(struct tracer *t)
 {
-    while (t->waiting.n && !t->changing) {
+    while (t->waiting.n && !t->turn) {
         struct thread *next = t->waiting.at[0];
         t->waiting.n--;
         memmove(t->waiting.at, t->waiting.at + 1, t->waiting.n * sizeof *t->waiting.at);
@@ -137,8 +137,8 @@ static void give_turns(struct tracer *t)
 
 static void end_turn(struct tracer *t, struct thread *th)
 {
-    if (t->changing == th)
-        t->changing = NULL;
+    if (t->turn == th)
+        t->turn = NULL;
     give_turns(t);
 }
 
@@ -163,11 +163,11 @@ static void check_turn(struct tracer *t)
         return;
     }
     uint64_t limit = (uint64_t)TURN_LIMIT_MS * 1000000u;
-    if (t->changing && now() - t->started > t->changing->event.time + limit) {
-        log_info(RECORD, "thread %d is inside a changing call for long; the others go on",
-                 (int)t->changing->tid);
-        t->changing->event.traits |= EVENT_OVERLAPPED;
-        t->changing = NULL;
+    if (t->turn && now() - t->started > t->turn->event.time + limit) {
+        log_info(RECORD, "thread %d holds its turn for long; the others go on",
+                 (int)t->turn->tid);
+        t->turn->event.traits |= EVENT_OVERLAPPED;
+        t->turn = NULL;
         give_turns(t);
     }
 }
@@ -176,7 +176,10 @@ static void check_turn(struct tracer *t)
 
 static void start_call(struct tracer *t, struct thread *th)
 {
-    enum proceed proceed = th->rule->enter(t, th);
+    enum proceed proceed = th->proceed = th->rule->enter(t, th);
+    log_debug(RECORD, "thread %d: enters system call %d (%#lx, %#lx, %#lx, %#lx): %s", (int)th->tid,
+              th->syscall, th->args[0], th->args[1], th->args[2], th->args[3],
+              proceed == PROCEED_IGNORE ? "ignored" : th->event.path ? "ours" : "watched");
     if (proceed == PROCEED_IGNORE) {
         thread_call_over(th);
         resume(th, 0, false);
@@ -184,8 +187,8 @@ static void start_call(struct tracer *t, struct thread *th)
     }
     if (proceed == PROCEED_RECORD)
         begin_event(t, th);
-    if (th->changes)
-        t->changing = th;
+    if (th->holds_turn)
+        t->turn = th;
     resume(th, 0, true);
 }
 
@@ -209,8 +212,8 @@ static void at_entry(struct tracer *t, struct thread *th)
     memcpy(th->args, args, sizeof args);
     th->event = (struct event){.call = rule->call, .syscall = (uint16_t)th->syscall, .fd = -1};
     th->event_number = 0;
-    th->changes = rule->changes && rule->changes(t, th);
-    if (th->changes && t->changing)
+    th->holds_turn = rule->holds_turn;
+    if (t->turn)
         wait_for_turn(t, th);
     else
         start_call(t, th);
@@ -222,11 +225,13 @@ enum { RESTART_FIRST = 512, RESTART_LAST = 516, ERRNO_LAST = 4095 };
 static void finish_call(struct tracer *t, struct thread *th, int64_t result)
 {
     th->event.result = result;
+    log_debug(RECORD, "thread %d: leaves system call %d with %ld, event %lu", (int)th->tid,
+              th->syscall, (long)result, th->event_number);
     if (result < 0 && result >= -ERRNO_LAST)
         th->event.traits |= EVENT_FAILED;
     if (result <= -RESTART_FIRST && result >= -RESTART_LAST)
         th->event.result = -EINTR;
-    if (!t->deaf)
+    if (!t->deaf && th->proceed != PROCEED_WAIT)
         th->rule->leave(t, th);
     end_event(t, th);
     thread_call_over(th);

@@ -64,7 +64,7 @@ static struct process *process_fork(struct tracer *t, pid_t pid, struct process 
     struct process *p = process_new(t, pid, parent);
     p->space = flags & CLONE_VM ? space_share(parent->space) : space_copy(parent->space);
     p->descriptors = flags & CLONE_FILES ? descriptors_share(parent->descriptors)
-                                         : descriptors_new(&t->flags_changed);
+                                         : descriptors_new(&t->stale);
     for (size_t i = 0; i < parent->mappings.n; i++)
         vec_push(&p->mappings, parent->mappings.at[i]);
     return p;
@@ -75,7 +75,7 @@ void thread_settle(struct tracer *t, struct thread *th, struct thread *parent, u
     if (!parent) {
         th->process = process_new(t, th->tid, NULL);
         th->process->space = space_new(t->unwinder);
-        th->process->descriptors = descriptors_new(&t->flags_changed);
+        th->process->descriptors = descriptors_new(&t->stale);
     } else if (flags & CLONE_THREAD)
         th->process = parent->process;
     else
@@ -101,7 +101,7 @@ struct thread *thread_execs(struct tracer *t, struct thread *th, pid_t former)
     space_release(p->space);
     descriptors_release(p->descriptors);
     p->space = space_new(t->unwinder);
-    p->descriptors = descriptors_new(&t->flags_changed);
+    p->descriptors = descriptors_new(&t->stale);
     p->mappings.n = 0;
     return th;
 }

@@ -7,8 +7,9 @@
  * descriptor refers to), not modelled; what is asked often is kept until a recorded call changes
  * it.
  *
- * Calls that change files run one at a time: a thread that enters one while another is inside one
- * waits. So the order in the trace is the order in which they took effect.
+ * Calls that change files hold the turn while they run: a thread that comes to the entry of a
+ * watched call meanwhile waits. So the order in the trace is the order in which they took effect,
+ * and what is found out at the entry of a call still holds when it runs.
  */
 #ifndef TRACER_TRACEE_H
 #define TRACER_TRACEE_H
@@ -62,15 +63,15 @@ struct process {
 /* How to go on after the entry of a call. */
 enum proceed {
     PROCEED_IGNORE, /* it does not matter: no stop at its exit */
-    PROCEED_WATCH,  /* stop at its exit, but it is no event yet */
+    PROCEED_WAIT,   /* nor this one, but what it does depends on what others change meanwhile: it
+                       runs in its turn */
+    PROCEED_WATCH,  /* its leave handler wants to know the result, but it is no event */
     PROCEED_RECORD, /* it is an event */
 };
 
 struct call_rule {
     uint16_t call; /* enum call */
-    /* Whether it may change files or names: such calls run one at a time. Decided from the
-     * arguments alone, before its turn. NULL: never. */
-    bool (*changes)(struct tracer *t, struct thread *th);
+    bool holds_turn; /* while it runs, no other watched call is entered */
     /* At the entry: fills thread->event. */
     enum proceed (*enter)(struct tracer *t, struct thread *th);
     /* At the exit: completes thread->event; event.result is set. */
@@ -79,7 +80,7 @@ struct call_rule {
 
 enum thread_state {
     THREAD_RUNNING,
-    THREAD_WAITING, /* at the entry of a changing call, another one being under way */
+    THREAD_WAITING, /* at the entry of a call, while another one holds the turn */
     THREAD_IN_CALL, /* inside a call whose exit we want to see */
     THREAD_ORPHAN,  /* stopped, and we do not know yet who made it */
 };
@@ -93,11 +94,13 @@ struct thread {
     uint64_t args[6];
     int syscall;
     const struct call_rule *rule;
-    bool changes; /* it takes the turn; an enter handler may find that it need not */
+    bool holds_turn; /* as the rule says, unless the entry found that it need not */
+    enum proceed proceed;
     struct event event;
     uint64_t event_number; /* 0 when it is no event */
     /* What the entry found out, for the exit. */
     struct place place, other;
+    int64_t position; /* of the description's offset; −1 when it was not asked */
     uint64_t clone_flags;
     uint32_t clone_stack;
     char *exec_path;
@@ -110,14 +113,14 @@ struct tracer {
     struct unwinder *unwinder;
     struct unwind_checker *checker; /* NULL unless stacks are verified */
     struct standard_streams streams;
-    uint64_t flags_changed; /* see descriptors.h */
+    uint64_t stale; /* see descriptors.h */
     const struct record_options *options;
     struct record_result *result;
     struct map threads; /* pid_t → index into all, plus 1 */
     vec_of(struct thread *) all;
     size_t alive;
     vec_of(struct thread *) waiting; /* first come, first served */
-    struct thread *changing;         /* the one inside a changing call */
+    struct thread *turn;             /* whose turn it is: inside such a call */
     uint64_t position;
     uint64_t started; /* nanoseconds on the monotonic clock */
     pid_t program;    /* the first process */
@@ -139,9 +142,6 @@ void call_table_init(struct call_table *table);
 void call_each(void (*visit)(int syscall, void *data), void *data);
 
 /* Handlers live with what they are about: calls_data.c, calls_names.c, calls_process.c. */
-bool changes_open(struct tracer *t, struct thread *th);
-bool changes_data(struct tracer *t, struct thread *th);
-bool changes_copy(struct tracer *t, struct thread *th);
 enum proceed enter_write(struct tracer *t, struct thread *th);
 enum proceed enter_copy(struct tracer *t, struct thread *th);
 enum proceed enter_ftruncate(struct tracer *t, struct thread *th);
@@ -198,7 +198,8 @@ uint32_t tracer_stack(struct tracer *t, struct thread *th);
 bool memory_read(pid_t tid, uint64_t address, void *out, size_t size);
 /* A path, at most PATH_MAX with its NUL. */
 bool memory_path(pid_t tid, uint64_t address, char *out);
-/* Appends the first `size` bytes that an array of `count` iovecs describes. */
+/* How many bytes an array of `count` iovecs describes, and the first `size` of them appended. */
+bool memory_vector_size(pid_t tid, uint64_t iovecs, uint64_t count, uint64_t *size);
 bool memory_gather(pid_t tid, uint64_t iovecs, uint64_t count, uint64_t size, struct buf *out);
 
 /* place.c: where a path leads that the thread gives to a call, from dirfd (AT_FDCWD, or a
@@ -211,6 +212,9 @@ void place_descriptor(struct tracer *t, struct thread *th, int fd, struct place 
 /* Directory and name of the file that the thread has open as fd, by the kernel's word. */
 void place_of_open_file(struct tracer *t, struct thread *th, int fd, struct place *out);
 void place_close(struct place *p);
+/* How a call goes on whose place is not inside: a path that leads nowhere now may lead inside a
+ * moment later, when another thread has made the directory. */
+enum proceed place_not_ours(const struct place *p);
 
 /* adopt.c: files that come into the data directory from outside, with all they contain. */
 
