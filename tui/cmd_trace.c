@@ -101,7 +101,7 @@ static bool tell_notices(struct session *s, struct symbols *sy, struct error *e)
         return false;
     symbols_problems(sy, tell_problem, NULL);
     if (symbols_sourceless(sy))
-        message("no stack has source lines; build the program with -g to see them");
+        message("none of these stacks has source lines; build the program with -g to see them");
     if (!session_meta(s, "complete"))
         message("the recording was cut short: what came after event %" PRIu64 " is not known",
                 session_event_count(s));
