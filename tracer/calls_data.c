@@ -237,30 +237,25 @@ static void tell_effect(struct tracer *t, struct thread *th, struct event event)
 /* How much of the file is read again after a write that failed half-way. */
 enum { MOST_READ_AGAIN = 16 << 20 };
 
-/* A write whose bytes cannot be read fails with EFAULT, but may leave something behind: past the
- * end, Linux has set the size to where it would have begun; with O_DIRECT, the vectors before the
- * bad one may have been written. What is there now is told by events of its own. */
-static void take_failed_effect(struct tracer *t, struct thread *th)
+/* A write of `size` bytes at `at` that failed may leave something behind. When its bytes cannot be
+ * read (EFAULT) and it lies past the end, Linux has set the size to where it would have begun; with
+ * O_DIRECT, what comes before the bad part may be written. What is there now is told by events of
+ * its own. */
+static void take_failed_effect(struct tracer *t, struct thread *th, int64_t at, uint64_t size)
 {
     struct stat st;
-    int64_t at = -1;
-    uint64_t size = th->args[2];
-    if (!descriptor_ask(asked(th), (int)th->args[0], &st, NULL, &at))
-        return;
-    if (given_position(th) != OWN_POSITION)
-        at = given_position(th);
-    if (is_vector(th) && !memory_vector_size(th->tid, th->args[1], th->args[2], &size))
+    if (at < 0 || !descriptor_ask(asked(th), th->event.fd, &st, NULL, NULL))
         return;
     if (at > 0 && st.st_size == at)
         tell_effect(t, th, (struct event){.call = CALL_TRUNCATE, .size = (uint64_t)at});
-    if (!(th->event.traits & EVENT_DIRECT) || at < 0 || st.st_size <= at)
+    if (!(th->event.traits & EVENT_DIRECT) || st.st_size <= at)
         return;
     uint64_t left = (uint64_t)(st.st_size - at);
     size = size < left ? size : left;
     if (size > MOST_READ_AGAIN)
         size = MOST_READ_AGAIN;
     buf_clear(&t->scratch);
-    if (!read_open_file(th, (int)th->args[0], (uint64_t)at, buf_room(&t->scratch, size), size))
+    if (!read_open_file(th, th->event.fd, (uint64_t)at, buf_room(&t->scratch, size), size))
         return;
     tell_effect(t, th,
                 (struct event){.call = CALL_WRITE,
@@ -271,11 +266,29 @@ static void take_failed_effect(struct tracer *t, struct thread *th)
                                .payload = recording_payload(t->recording, t->scratch.at, size)});
 }
 
+/* Whether a call on a data file failed in one of the ways that may leave something behind. */
+static bool failed_half_way(const struct event *event)
+{
+    if (!(event->traits & EVENT_FAILED) || !event->file || event->result == -EBADF)
+        return false;
+    return (event->traits & EVENT_DIRECT) || event->result == -EFAULT;
+}
+
+static void leave_failed_write(struct tracer *t, struct thread *th)
+{
+    int64_t at = given_position(th);
+    uint64_t size = th->args[2];
+    if (at == OWN_POSITION)
+        descriptor_ask(asked(th), th->event.fd, NULL, NULL, &at);
+    if (!is_vector(th) || memory_vector_size(th->tid, th->args[1], th->args[2], &size))
+        take_failed_effect(t, th, at, size);
+}
+
 void leave_write(struct tracer *t, struct thread *th)
 {
     struct event *event = &th->event;
-    if (event->result == -EFAULT && event->call == CALL_WRITE && event->file)
-        take_failed_effect(t, th);
+    if (failed_half_way(event))
+        leave_failed_write(t, th);
     if (event->traits & EVENT_FAILED)
         return;
     uint64_t size = (uint64_t)event->result;
@@ -374,9 +387,12 @@ static uint64_t reflink_size(const struct thread *th, const struct copy *copy)
 void leave_copy(struct tracer *t, struct thread *th)
 {
     struct event *event = &th->event;
+    struct copy copy = copy_arguments(th);
+    if (failed_half_way(event) && !copy.reflink)
+        take_failed_effect(t, th, side_position(th, copy.out, copy.out_offset),
+                           th->syscall == SYS_sendfile ? th->args[3] : th->args[4]);
     if (event->traits & EVENT_FAILED)
         return;
-    struct copy copy = copy_arguments(th);
     uint64_t in = 0, out = 0, size = (uint64_t)event->result;
     if (copy.reflink) {
         in = copy.range.src_offset;

@@ -285,7 +285,8 @@ static void at_exec(struct tracer *t, struct thread *th)
                          th->exec_path ? th->exec_path : "?");
     if (!t->deaf) {
         struct event event = {.call = CALL_EXEC, .syscall = SYS_execve, .fd = -1};
-        event.stack = th->clone_stack;
+        event.stack = t->executed ? th->clone_stack : 0; /* the first one is our own doing */
+        t->executed = true;
         if (th->exec_path)
             event.path = recording_string(t->recording, th->exec_path, strlen(th->exec_path));
         tracer_instant(t, th, &event);

@@ -124,6 +124,7 @@ struct tracer {
     uint64_t position;
     uint64_t started; /* nanoseconds on the monotonic clock */
     pid_t program;    /* the first process */
+    bool executed;    /* the program itself runs */
     bool program_ended;
     bool left_behind; /* and processes that it started go on */
     bool turn_limited; /* the timer that limits a turn is running */
