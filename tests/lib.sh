@@ -127,7 +127,7 @@ record_and_compare() {
     run 0 "$FLOTSAM" record -o "$session" --dir "$data" -- "$@"
     cp "$out" "$scratch/printed"
     cp "$err" "$scratch/said"
-    run 0 "$FLOTSAM" trace "$session" --json
+    run 0 "$FLOTSAM" trace "$session" --events 1..1000
     [ "$(sqlite3 "$session" "SELECT value FROM meta WHERE key = 'exit'")" = 0 ] ||
         fail "the recorded program failed: $* ($(cat "$scratch/printed" "$scratch/said"))"
     same_tree

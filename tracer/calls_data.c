@@ -107,15 +107,6 @@ static int64_t given_position(const struct thread *th)
     }
 }
 
-/* When others live that may share the description, the offset after the call does not tell where
- * the call began: reads move it too, and are not watched. */
-static void remember_position(struct tracer *t, struct thread *th)
-{
-    th->position = -1;
-    if (t->alive > 1 && given_position(th) == OWN_POSITION && !(th->event.traits & EVENT_APPEND))
-        descriptor_ask(asked(th), (int)th->args[0], NULL, NULL, &th->position);
-}
-
 enum proceed enter_write(struct tracer *t, struct thread *th)
 {
     int fd = (int)th->args[0];
@@ -137,7 +128,6 @@ enum proceed enter_write(struct tracer *t, struct thread *th)
         th->event.traits |= sync_traits(d.flags);
         if (th->syscall == SYS_pwritev2)
             per_call_flags(&th->event, (uint32_t)th->args[5]);
-        remember_position(t, th);
         return PROCEED_RECORD;
     default:
         return PROCEED_IGNORE;
@@ -197,25 +187,41 @@ static bool is_there(struct tracer *t, struct thread *th, uint64_t offset, uint6
     return same;
 }
 
-/* Where the bytes went, asked of the kernel just after the call. Linux appends with O_APPEND even
- * when pwrite() gives an offset, and does not move the description's offset then. */
+/* Where a write by the description's offset went. What nobody reads is moved by recorded calls
+ * alone, so its offset is known; otherwise the kernel is asked where it is now. When others live, a
+ * read may have moved it since: then the bytes themselves must be there. */
+static int64_t own_offset(struct tracer *t, struct thread *th, uint64_t size)
+{
+    int fd = (int)th->args[0];
+    struct descriptor d = tracer_descriptor(t, th, fd);
+    bool known = d.kind == DESCRIPTOR_DATA && d.moved == files_moves(t->files, d.file);
+    if (known && (d.flags & O_ACCMODE) == O_WRONLY)
+        return d.position;
+    int64_t end = -1;
+    descriptor_ask(asked(th), fd, NULL, NULL, &end);
+    int64_t begin = end - (int64_t)size;
+    bool sure = t->alive == 1 || (known && begin == d.position);
+    if (!sure && known && (begin < 0 || !is_there(t, th, (uint64_t)begin, size)))
+        begin = d.position;
+    return begin;
+}
+
+/* Where the bytes went, asked just after the call. Linux appends with O_APPEND even when pwrite()
+ * gives an offset, and does not move the description's offset then. */
 static uint64_t find_offset(struct tracer *t, struct thread *th, uint64_t size)
 {
-    int64_t given = given_position(th);
+    int fd = (int)th->args[0];
+    int64_t begin = given_position(th);
     bool append = th->event.traits & EVENT_APPEND;
-    if (given != OWN_POSITION && !append)
-        return (uint64_t)given;
     struct stat st;
-    int64_t end = -1;
-    bool by_size = given != OWN_POSITION;
-    if (descriptor_ask(asked(th), (int)th->args[0], by_size ? &st : NULL, NULL, &end) && by_size)
-        end = (int64_t)st.st_size;
-    int64_t begin = end - (int64_t)size;
-    log_debug(RECORD, "thread %d: write of %lu bytes from offset %ld, offset %ld after it",
-              (int)th->tid, size, th->position, end);
-    if (th->position >= 0 && begin != th->position &&
-        (begin < 0 || !is_there(t, th, (uint64_t)begin, size)))
-        begin = th->position;
+    if (begin == OWN_POSITION && !append) {
+        begin = own_offset(t, th, size);
+        descriptor_moved(th->process->descriptors, fd, t->files, begin + (int64_t)size);
+    } else if (append) {
+        bool asked_size = descriptor_ask(asked(th), fd, &st, NULL, NULL);
+        begin = asked_size ? (int64_t)st.st_size - (int64_t)size : -1;
+        files_move(t->files, th->event.file);
+    }
     if (begin < 0) {
         recording_notice(t->recording, "offset of a write is not known", "write");
         return 0;
@@ -408,6 +414,8 @@ void leave_copy(struct tracer *t, struct thread *th)
     bool known = print ? read_back(t, th, copy.in, in, size) : read_back(t, th, copy.out, out, size);
     if (!known)
         recording_notice(t->recording, "bytes copied could not be read", "copy");
+    if (!print)
+        files_move(t->files, event->file);
     event->size = size;
     event->offset = print ? 0 : out;
     event->other_offset = in;
@@ -481,7 +489,8 @@ enum proceed enter_lseek(struct tracer *t, struct thread *th)
 
 void leave_lseek(struct tracer *t, struct thread *th)
 {
-    (void)t;
-    if (!(th->event.traits & EVENT_FAILED))
-        th->event.offset = (uint64_t)th->event.result;
+    if (th->event.traits & EVENT_FAILED)
+        return;
+    th->event.offset = (uint64_t)th->event.result;
+    descriptor_moved(th->process->descriptors, th->event.fd, t->files, th->event.result);
 }

@@ -163,6 +163,15 @@ struct descriptor descriptor_find(struct descriptors *d, int fd, struct asked wh
     return found;
 }
 
+void descriptor_moved(struct descriptors *d, int fd, struct files *files, int64_t position)
+{
+    if (fd < 0 || (size_t)fd >= d->at.n || d->at.at[fd].kind != DESCRIPTOR_DATA)
+        return;
+    struct descriptor *at = &d->at.at[fd];
+    at->moved = files_move(files, at->file);
+    at->position = position;
+}
+
 void descriptor_forget(struct descriptors *d, int fd)
 {
     if (fd >= 0 && (size_t)fd < d->at.n)

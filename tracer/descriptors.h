@@ -28,6 +28,8 @@ struct descriptor {
     bool regular;
     uint32_t file;
     uint32_t flags; /* of the open file description: O_APPEND, O_SYNC, O_DSYNC, O_DIRECT … */
+    uint64_t moved;   /* files_moves() when the description's offset was last known, */
+    int64_t position; /* to be this */
 };
 
 /* What the recorder itself was given as standard output and error, and the file of marks. */
@@ -59,6 +61,9 @@ struct asked {
 /* What fd is to the thread. Never fails: what cannot be asked is OUTSIDE. */
 struct descriptor descriptor_find(struct descriptors *d, int fd, struct asked who,
                                   struct files *files, const struct standard_streams *streams);
+
+/* Remembers where the description's offset is after a call that moved it. */
+void descriptor_moved(struct descriptors *d, int fd, struct files *files, int64_t position);
 
 void descriptor_forget(struct descriptors *d, int fd);
 void descriptors_forget_range(struct descriptors *d, unsigned first, unsigned last);

@@ -21,6 +21,7 @@ struct file {
     vec_of(struct name) names;
     uint32_t path;       /* a string of the recording, */
     uint64_t path_state; /* right while this equals files.state */
+    uint64_t moves;
 };
 
 struct inode {
@@ -138,6 +139,16 @@ uint32_t files_find(struct files *f, const struct stat *st)
 enum file_kind files_kind(const struct files *f, uint32_t file)
 {
     return file_at(f, file)->kind;
+}
+
+uint64_t files_moves(const struct files *f, uint32_t file)
+{
+    return file_at(f, file)->moves + 1;
+}
+
+uint64_t files_move(struct files *f, uint32_t file)
+{
+    return ++file_at(f, file)->moves + 1;
 }
 
 static void path_changed(struct files *f, struct file *file)

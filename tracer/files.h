@@ -39,6 +39,11 @@ uint32_t files_find(struct files *f, const struct stat *st);
 enum file_kind files_kind(const struct files *f, uint32_t file);
 enum file_kind files_kind_of_mode(mode_t mode);
 
+/* How often some description of the file was moved by a recorded call, from 1; and once more. A
+ * number that nobody else moved since knows its offset without asking. */
+uint64_t files_moves(const struct files *f, uint32_t file);
+uint64_t files_move(struct files *f, uint32_t file);
+
 /* Names: entry `name` of directory dir now is file, or no longer is. */
 void files_name(struct files *f, uint32_t dir, const char *name, uint32_t file);
 void files_unname(struct files *f, uint32_t dir, const char *name, uint32_t file);

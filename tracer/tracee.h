@@ -100,7 +100,6 @@ struct thread {
     uint64_t event_number; /* 0 when it is no event */
     /* What the entry found out, for the exit. */
     struct place place, other;
-    int64_t position; /* of the description's offset; −1 when it was not asked */
     uint64_t clone_flags;
     uint32_t clone_stack;
     char *exec_path;
