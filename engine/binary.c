@@ -98,7 +98,7 @@ static bool report(struct binary *b, const char *path, struct error *why)
 }
 
 struct binary *binary_open(const char *path, const char *build_id, time_t recorded,
-                           struct error *why)
+                           enum binary_detail detail, struct error *why)
 {
     struct stat st;
 
@@ -111,8 +111,10 @@ struct binary *binary_open(const char *path, const char *build_id, time_t record
         error_set(why, "changed since the recording");
         goto fail;
     }
-    b->dwarf = dwfl_module_getdwarf(b->module, &b->dwarf_bias);
-    log_debug(SYMBOLS, "%s: %s", path, b->dwarf ? "has debug info" : dwfl_errmsg(-1));
+    if (detail == BINARY_LINES) {
+        b->dwarf = dwfl_module_getdwarf(b->module, &b->dwarf_bias);
+        log_debug(SYMBOLS, "%s: %s", path, b->dwarf ? "has debug info" : dwfl_errmsg(-1));
+    }
     return b;
 fail:
     binary_close(b);

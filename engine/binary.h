@@ -15,6 +15,10 @@
 
 struct binary;
 
+/* How much is asked of a binary. The debug info of the C library takes longer to unpack than most
+ * recordings take, and nobody is shown its lines. */
+enum binary_detail { BINARY_NAMES, BINARY_LINES };
+
 /* One function at an address. The strings are valid during the call that hands it out. */
 struct binary_site {
     const char *function; /* NULL when unknown; demangled, without parameters */
@@ -27,7 +31,7 @@ struct binary_site {
  * a reason to tell people, when the file is gone, is another one now, or is not a binary. Without
  * a build id a file changed later than `recorded` counts as another (0: unknown, take it). */
 struct binary *binary_open(const char *path, const char *build_id, time_t recorded,
-                           struct error *why);
+                           enum binary_detail detail, struct error *why);
 void binary_close(struct binary *b);
 
 /* Hands out the functions at an address (as linked), the innermost inlined one first and the one

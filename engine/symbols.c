@@ -184,7 +184,8 @@ static struct binary *binary_of(struct symbols *sy, struct module *m)
 
     if (!m->tried) {
         m->tried = true;
-        m->binary = binary_open(m->path, m->build_id, sy->recorded, &why);
+        enum binary_detail detail = is_system_module(m->path) ? BINARY_NAMES : BINARY_LINES;
+        m->binary = binary_open(m->path, m->build_id, sy->recorded, detail, &why);
         if (!m->binary && m->path[0] == '/')
             m->problem = xstrdup(why.text);
         if (!m->binary)

@@ -139,12 +139,29 @@ static bool is_vector(const struct thread *th)
     return th->syscall == SYS_writev || th->syscall == SYS_pwritev || th->syscall == SYS_pwritev2;
 }
 
-/* The bytes of a write, from the program's memory: it has just returned from the call. */
+/* A write of more than this is read when it has returned: it may be short. */
+enum { MOST_READ_AHEAD = 64 << 10 };
+
+bool tracer_bytes_wanted(struct thread *th, struct snapshot_along *along)
+{
+    buf_clear(&th->bytes);
+    bool one_piece = th->syscall == SYS_write || th->syscall == SYS_pwrite64;
+    if (!one_piece || !th->args[2] || th->args[2] > MOST_READ_AHEAD)
+        return false;
+    size_t size = th->args[2];
+    *along = (struct snapshot_along){th->args[1], buf_room(&th->bytes, size), size, false};
+    return true;
+}
+
+/* The bytes of a write, from the program's memory: as they were at the entry, or now that it has
+ * just returned from the call. */
 static void take_payload(struct tracer *t, struct thread *th, uint64_t size)
 {
-    bool readable;
+    bool readable = true;
     buf_clear(&t->scratch);
-    if (is_vector(th))
+    if (th->event_number && th->bytes.n >= size)
+        buf_add(&t->scratch, th->bytes.at, size);
+    else if (is_vector(th))
         readable = memory_gather(th->tid, th->args[1], th->args[2], size, &t->scratch);
     else
         readable = memory_read(th->tid, th->args[1], buf_room(&t->scratch, size), size);
@@ -168,7 +185,7 @@ static void take_marks(struct tracer *t, struct thread *th)
         struct event event = {.call = CALL_MARKER, .syscall = (uint16_t)th->syscall, .fd = -1};
         event.size = size;
         event.payload = recording_payload(t->recording, line, size);
-        event.stack = tracer_stack(t, th);
+        event.stack = tracer_stack(t, th, NULL);
         tracer_instant(t, th, &event);
         from += size + 1;
     }
@@ -218,10 +235,14 @@ static uint64_t find_offset(struct tracer *t, struct thread *th, uint64_t size)
         begin = own_offset(t, th, size);
         descriptor_moved(th->process->descriptors, fd, t->files, begin + (int64_t)size);
     } else if (append) {
-        bool asked_size = descriptor_ask(asked(th), fd, &st, NULL, NULL);
-        begin = asked_size ? (int64_t)st.st_size - (int64_t)size : -1;
+        begin = files_size(t->files, th->event.file);
+        if (begin < 0 && descriptor_ask(asked(th), fd, &st, NULL, NULL))
+            begin = (int64_t)st.st_size - (int64_t)size;
+        files_set_size(t->files, th->event.file, begin + (int64_t)size);
         files_move(t->files, th->event.file);
     }
+    if (!append)
+        files_set_size(t->files, th->event.file, -1);
     if (begin < 0) {
         recording_notice(t->recording, "offset of a write is not known", "write");
         return 0;

@@ -231,7 +231,7 @@ enum proceed enter_umask(struct tracer *t, struct thread *th)
 /* The child appears in a stop of its own; ptrace.c needs to know then what it shares. */
 enum proceed enter_clone(struct tracer *t, struct thread *th)
 {
-    th->clone_stack = tracer_stack(t, th);
+    th->clone_stack = tracer_stack(t, th, NULL);
     switch (th->syscall) {
     case SYS_clone:
         th->clone_flags = th->args[0];
@@ -255,7 +255,7 @@ enum proceed enter_exec(struct tracer *t, struct thread *th)
     uint64_t address = th->syscall == SYS_execveat ? th->args[1] : th->args[0];
     free(th->exec_path);
     th->exec_path = memory_path(th->tid, address, path) ? xstrdup(path) : NULL;
-    th->clone_stack = tracer_stack(t, th);
+    th->clone_stack = tracer_stack(t, th, NULL);
     return PROCEED_IGNORE;
 }
 

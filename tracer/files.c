@@ -22,6 +22,7 @@ struct file {
     uint32_t path;       /* a string of the recording, */
     uint64_t path_state; /* right while this equals files.state */
     uint64_t moves;
+    int64_t size; /* plus 1; 0 when it is not known */
 };
 
 struct inode {
@@ -149,6 +150,16 @@ uint64_t files_moves(const struct files *f, uint32_t file)
 uint64_t files_move(struct files *f, uint32_t file)
 {
     return ++file_at(f, file)->moves + 1;
+}
+
+int64_t files_size(const struct files *f, uint32_t file)
+{
+    return file_at(f, file)->size - 1;
+}
+
+void files_set_size(struct files *f, uint32_t file, int64_t size)
+{
+    file_at(f, file)->size = size + 1;
 }
 
 static void path_changed(struct files *f, struct file *file)

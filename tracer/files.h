@@ -44,6 +44,11 @@ enum file_kind files_kind_of_mode(mode_t mode);
 uint64_t files_moves(const struct files *f, uint32_t file);
 uint64_t files_move(struct files *f, uint32_t file);
 
+/* How long the file is after the last append to it, when no other recorded call has changed that
+ * since; −1 otherwise. */
+int64_t files_size(const struct files *f, uint32_t file);
+void files_set_size(struct files *f, uint32_t file, int64_t size);
+
 /* Names: entry `name` of directory dir now is file, or no longer is. */
 void files_name(struct files *f, uint32_t dir, const char *name, uint32_t file);
 void files_unname(struct files *f, uint32_t dir, const char *name, uint32_t file);

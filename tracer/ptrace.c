@@ -65,9 +65,9 @@ static void resume(struct thread *th, int signal, bool stop_at_exit)
 
 /* ---- events ---- */
 
-uint32_t tracer_stack(struct tracer *t, struct thread *th)
+uint32_t tracer_stack(struct tracer *t, struct thread *th, struct snapshot_along *along)
 {
-    uint32_t stack = unwind(t->unwinder, th->process->space, th->tid, &th->registers);
+    uint32_t stack = unwind(t->unwinder, th->process->space, th->tid, &th->registers, along);
     if (t->checker)
         unwind_check(t->checker, t->unwinder, th->tid, &th->registers);
     return stack;
@@ -87,8 +87,12 @@ uint64_t tracer_instant(struct tracer *t, struct thread *th, struct event *event
 static void begin_event(struct tracer *t, struct thread *th)
 {
     struct event *event = &th->event;
+    struct snapshot_along along;
     event->thread = th->number;
-    event->stack = tracer_stack(t, th);
+    bool wanted = tracer_bytes_wanted(th, &along);
+    event->stack = tracer_stack(t, th, wanted ? &along : NULL);
+    if (wanted && !along.taken)
+        buf_clear(&th->bytes);
     event->time = now() - t->started;
     event->entry = ++t->position;
     th->event_number = recording_begin(t->recording, event);
@@ -222,6 +226,15 @@ static void at_entry(struct tracer *t, struct thread *th)
 /* The kernel's own codes for "interrupted, will be entered again": no program sees them. */
 enum { RESTART_FIRST = 512, RESTART_LAST = 516, ERRNO_LAST = 4095 };
 
+/* After these a file's length is no longer what its last append left. */
+static void forget_size(struct tracer *t, const struct event *event)
+{
+    bool failed_write = event->call == CALL_WRITE && (event->traits & EVENT_FAILED);
+    if (event->file && (failed_write || event->call == CALL_TRUNCATE || event->call == CALL_OPEN ||
+                        event->call == CALL_FALLOCATE || event->call == CALL_COPY))
+        files_set_size(t->files, event->file, -1);
+}
+
 static void finish_call(struct tracer *t, struct thread *th, int64_t result)
 {
     th->event.result = result;
@@ -233,6 +246,7 @@ static void finish_call(struct tracer *t, struct thread *th, int64_t result)
         th->event.result = -EINTR;
     if (!t->deaf && th->proceed != PROCEED_WAIT)
         th->rule->leave(t, th);
+    forget_size(t, &th->event);
     end_event(t, th);
     thread_call_over(th);
 }

@@ -55,12 +55,30 @@ static size_t learn(size_t reach, uint64_t used)
     return used > slowly ? (size_t)used : slowly;
 }
 
-void snapshot_take(struct snapshot *s, pid_t tid, uint64_t sp)
+/* The window and the bytes along with it; what is missing of the window is read by fill() then. */
+static bool fill_both(struct snapshot_window *w, pid_t tid, uint64_t start, uint64_t end,
+                      struct snapshot_along *along)
+{
+    struct iovec local[] = {{w->bytes, end - start}, {along->bytes, along->size}};
+    struct iovec remote[] = {{(void *)(uintptr_t)start, end - start},          // NOLINT
+                             {(void *)(uintptr_t)along->address, along->size}}; // NOLINT
+    ssize_t n = process_vm_readv(tid, local, 2, remote, 2, 0);
+    if (n < 0 || (uint64_t)n < end - start)
+        return false;
+    w->start = start;
+    w->size = end - start;
+    along->taken = (uint64_t)n == end - start + along->size;
+    return true;
+}
+
+void snapshot_take(struct snapshot *s, pid_t tid, uint64_t sp, struct snapshot_along *along)
 {
     s->tid = tid;
     s->reach = learn(s->reach, s->used);
     s->used = sizeof(uint64_t);
-    fill(&s->stack, tid, sp, page_end(sp + s->reach));
+    uint64_t end = page_end(sp + s->reach);
+    if (!along || !fill_both(&s->stack, tid, sp, end, along))
+        fill(&s->stack, tid, sp, end);
     s->other.size = 0;
 }
 

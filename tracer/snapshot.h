@@ -32,9 +32,18 @@ struct snapshot {
     struct snapshot_window stack, other;
 };
 
-/* Copies the stack from sp upwards, about as much as was of use in the snapshots before. Never
- * fails: what cannot be read is simply not there. */
-void snapshot_take(struct snapshot *s, pid_t tid, uint64_t sp);
+/* Other bytes of the thread that are wanted at the same time: one system call instead of two, which
+ * cost more than the bytes. */
+struct snapshot_along {
+    uint64_t address;
+    void *bytes;
+    size_t size;
+    bool taken; /* set when all of them could be read */
+};
+
+/* Copies the stack from sp upwards, about as much as was of use in the snapshots before; along may
+ * be NULL. Never fails: what cannot be read is simply not there. */
+void snapshot_take(struct snapshot *s, pid_t tid, uint64_t sp, struct snapshot_along *along);
 
 /* The eight bytes at address; false when the thread could not read them either. */
 bool snapshot_word(struct snapshot *s, uint64_t address, uint64_t *value);

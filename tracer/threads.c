@@ -123,6 +123,7 @@ void thread_remove(struct tracer *t, struct thread *th)
     thread_call_over(th);
     if (th->process)
         process_release(th->process);
+    buf_free(&th->bytes);
     free(th->exec_path);
     free(th);
 }

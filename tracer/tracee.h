@@ -99,6 +99,7 @@ struct thread {
     struct event event;
     uint64_t event_number; /* 0 when it is no event */
     /* What the entry found out, for the exit. */
+    struct buf bytes; /* of a write, read together with the stack; empty when they were not */
     struct place place, other;
     uint64_t clone_flags;
     uint32_t clone_stack;
@@ -186,13 +187,16 @@ void leave_munmap(struct tracer *t, struct thread *th);
 void leave_mremap(struct tracer *t, struct thread *th);
 void leave_chdir(struct tracer *t, struct thread *th);
 
+/* calls_data.c: the bytes that the thread's call is about to write, when they are one small piece;
+ * false otherwise. */
+bool tracer_bytes_wanted(struct thread *th, struct snapshot_along *along);
 /* What a descriptor number is to the thread. */
 struct descriptor tracer_descriptor(struct tracer *t, struct thread *th, int fd);
 
 /* ptrace.c: an event that begins and ends here and now (a fork, a marker, an exit). */
 uint64_t tracer_instant(struct tracer *t, struct thread *th, struct event *event);
-/* The stack of the thread at the entry of its call. */
-uint32_t tracer_stack(struct tracer *t, struct thread *th);
+/* The stack of the thread at the entry of its call; other bytes along with it, or NULL. */
+uint32_t tracer_stack(struct tracer *t, struct thread *th, struct snapshot_along *along);
 
 /* memory.c: reading the program's memory. All return false when it cannot be read. */
 bool memory_read(pid_t tid, uint64_t address, void *out, size_t size);

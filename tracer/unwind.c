@@ -142,13 +142,13 @@ static enum walk walk(struct unwinder *u, struct maps *maps, struct registers *r
 }
 
 static void walk_in_space(struct unwinder *u, struct space *space, pid_t tid,
-                          const struct user_regs_struct *user)
+                          const struct user_regs_struct *user, struct snapshot_along *along)
 {
     struct registers r;
     bool trust = space->changed; /* the maps are as new as can be */
     if (space->changed)
         reread(u, space, tid);
-    snapshot_take(&u->memory, tid, user->rsp);
+    snapshot_take(&u->memory, tid, user->rsp, along);
     registers_from_user(&r, user);
     enum walk end = walk(u, space->maps, &r, trust);
     if (end == WALK_STRANGE) {
@@ -180,9 +180,9 @@ static void convert(struct unwinder *u)
 }
 
 uint32_t unwind(struct unwinder *u, struct space *space, pid_t tid,
-                const struct user_regs_struct *registers)
+                const struct user_regs_struct *registers, struct snapshot_along *along)
 {
-    walk_in_space(u, space, tid, registers);
+    walk_in_space(u, space, tid, registers, along);
     if (u->maps != space->maps) {
         maps_release(u->maps);
         u->maps = maps_hold(space->maps);

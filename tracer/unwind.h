@@ -23,6 +23,7 @@
 #include <sys/user.h>
 
 #include "engine/recording.h"
+#include "tracer/snapshot.h"
 
 /* Endless recursion must not cost a second an event; programs that mean to recurse this deep on
  * their way to a system call are rare. */
@@ -45,9 +46,10 @@ void space_release(struct space *space);
  * stack leads to an address that they lack.) Cheap. */
 void space_changed(struct space *space);
 
-/* The stack of a thread that is stopped by ptrace with these registers; 0 when there is none. */
+/* The stack of a thread that is stopped by ptrace with these registers; 0 when there is none. What
+ * is wanted along with it may be NULL. */
 uint32_t unwind(struct unwinder *u, struct space *space, pid_t tid,
-                const struct user_regs_struct *registers);
+                const struct user_regs_struct *registers, struct snapshot_along *along);
 
 /* The stack that the last unwind() gave, innermost frame first: its frames as they are in the
  * recording and, when pcs is not NULL, the same as addresses in the thread. Valid until the next

@@ -45,7 +45,7 @@ static void damaged_binaries_do_no_harm(void **state)
         size_t keep = round % 10 == 0 ? (size_t)rand() % n : n;
         assert_int_equal(fwrite(copy, 1, keep, f), keep);
         fclose(f);
-        struct binary *b = binary_open(bad, "", 0, &why);
+        struct binary *b = binary_open(bad, "", 0, BINARY_LINES, &why);
         for (uint64_t a = probe; b && a < probe + 64; a += 8)
             binary_sites(b, a, ignore_site, NULL);
         if (b)

@@ -27,7 +27,7 @@ static void expect_sites(const char *folder, const char *program, uint64_t addre
     struct buf got = {0};
 
     build_id(folder, program, id, sizeof id);
-    struct binary *b = binary_open(path, id, 0, &why);
+    struct binary *b = binary_open(path, id, 0, BINARY_LINES, &why);
     if (!b)
         fail_msg("%s: %s", path, why.text);
     binary_sites(b, address, add_site, &got);
@@ -137,7 +137,7 @@ static void files_are_absolute(void **state)
     (void)state;
     file_write(folder, "prog.c", NESTED_PROGRAM);
     shell(folder, "mkdir sub && cd sub && cc -g -O2 -o ../prog ../prog.c");
-    b = binary_open(path, "", 0, &why);
+    b = binary_open(path, "", 0, BINARY_LINES, &why);
     assert_non_null(b);
     binary_sites(b, symbol_address(folder, "prog", "probe"), add_file, &got);
     char *expected = xasprintf("%s/sub/../prog.c\n", folder);
@@ -160,20 +160,20 @@ static void another_binary_gives_no_answers(void **state)
     shell(folder, "cc -g -O2 -o prog prog.c");
     build_id(folder, "prog", id, sizeof id);
     shell(folder, "cc -g -O0 -o prog prog.c");
-    assert_null(binary_open(path, id, 0, &why));
+    assert_null(binary_open(path, id, 0, BINARY_LINES, &why));
     assert_string_equal(why.text, "changed since the recording");
 
     /* Without a build id the time has to do. */
     shell(folder, "cc -g -O0 -Wl,--build-id=none -o prog prog.c");
     assert_int_equal(stat(path, &st), 0);
-    assert_null(binary_open(path, "", st.st_mtime - 10, &why));
-    struct binary *b = binary_open(path, "", st.st_mtime + 10, &why);
+    assert_null(binary_open(path, "", st.st_mtime - 10, BINARY_LINES, &why));
+    struct binary *b = binary_open(path, "", st.st_mtime + 10, BINARY_LINES, &why);
     assert_non_null(b);
     binary_close(b);
-    assert_null(binary_open(path, id, 0, &why)); /* it had one then */
+    assert_null(binary_open(path, id, 0, BINARY_LINES, &why)); /* it had one then */
 
     shell(folder, "rm prog");
-    assert_null(binary_open(path, id, 0, &why));
+    assert_null(binary_open(path, id, 0, BINARY_LINES, &why));
     assert_string_equal(why.text, "no longer there");
     free(path);
     folder_remove(folder);
@@ -192,11 +192,11 @@ static void what_is_no_binary_is_refused(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *path = path_in(folder, names[i]);
         why.text[0] = 0;
-        assert_null(binary_open(path, "", 0, &why)); /* and does not wait for the pipe */
+        assert_null(binary_open(path, "", 0, BINARY_LINES, &why)); /* and does not wait for the pipe */
         assert_true(why.text[0] != 0);
         free(path);
     }
-    assert_null(binary_open("[vdso]", "", 0, &why));
+    assert_null(binary_open("[vdso]", "", 0, BINARY_LINES, &why));
     folder_remove(folder);
 }
 

@@ -63,7 +63,7 @@ static inline void stops_unwind(struct stops *s, struct tracee *t)
     struct user_regs_struct registers;
     if (ptrace(PTRACE_GETREGS, t->tid, NULL, &registers) != 0)
         return;
-    uint32_t stack = unwind(s->unwinder, t->space, t->tid, &registers);
+    uint32_t stack = unwind(s->unwinder, t->space, t->tid, &registers, NULL);
     unwind_check(s->checker, s->unwinder, t->tid, &registers);
     const struct frame *frames;
     size_t depth = unwind_last(s->unwinder, &frames, NULL);
