@@ -26,6 +26,11 @@ struct descriptor tracer_descriptor(struct tracer *t, struct thread *th, int fd)
     return descriptor_find(th->process->descriptors, fd, asked(th), t->files, &t->streams);
 }
 
+enum proceed descriptor_not_ours(struct descriptor d)
+{
+    return d.kind == DESCRIPTOR_OUTSIDE ? PROCEED_IGNORE : PROCEED_WAIT;
+}
+
 /* The event is about the data file behind fd. */
 static void about_file(struct tracer *t, struct thread *th, int fd, uint32_t file)
 {
@@ -40,7 +45,7 @@ static enum proceed about_regular(struct tracer *t, struct thread *th)
     int fd = (int)th->args[0];
     struct descriptor d = tracer_descriptor(t, th, fd);
     if (d.kind != DESCRIPTOR_DATA || !d.regular)
-        return PROCEED_IGNORE;
+        return descriptor_not_ours(d);
     about_file(t, th, fd, d.file);
     return PROCEED_RECORD;
 }
@@ -123,14 +128,14 @@ enum proceed enter_write(struct tracer *t, struct thread *th)
         return PROCEED_RECORD;
     case DESCRIPTOR_DATA:
         if (!d.regular)
-            return PROCEED_IGNORE;
+            return descriptor_not_ours(d);
         about_file(t, th, fd, d.file);
         th->event.traits |= sync_traits(d.flags);
         if (th->syscall == SYS_pwritev2)
             per_call_flags(&th->event, (uint32_t)th->args[5]);
         return PROCEED_RECORD;
     default:
-        return PROCEED_IGNORE;
+        return descriptor_not_ours(d);
     }
 }
 
@@ -250,10 +255,18 @@ static uint64_t find_offset(struct tracer *t, struct thread *th, uint64_t size)
     return (uint64_t)begin;
 }
 
-/* An event of the recorder's own making about the file of the thread's call. */
-static void tell_effect(struct tracer *t, struct thread *th, struct event event)
+/* A write past the end whose bytes cannot be read fails with EFAULT, but Linux has set the size to
+ * where it would have begun. The trace says so by an event of its own. */
+static void take_failed_growth(struct tracer *t, struct thread *th)
 {
-    event.syscall = UINT16_MAX;
+    struct stat st;
+    int64_t at = given_position(th), own;
+    if (!descriptor_ask(asked(th), th->event.fd, &st, NULL, &own))
+        return;
+    at = at == OWN_POSITION ? own : at;
+    if (at <= 0 || st.st_size != at)
+        return;
+    struct event event = {.call = CALL_TRUNCATE, .syscall = UINT16_MAX, .size = (uint64_t)at};
     event.fd = th->event.fd;
     event.file = th->event.file;
     event.path = th->event.path;
@@ -261,61 +274,11 @@ static void tell_effect(struct tracer *t, struct thread *th, struct event event)
     tracer_instant(t, th, &event);
 }
 
-/* How much of the file is read again after a write that failed half-way. */
-enum { MOST_READ_AGAIN = 16 << 20 };
-
-/* A write of `size` bytes at `at` that failed may leave something behind. When its bytes cannot be
- * read (EFAULT) and it lies past the end, Linux has set the size to where it would have begun; with
- * O_DIRECT, what comes before the bad part may be written. What is there now is told by events of
- * its own. */
-static void take_failed_effect(struct tracer *t, struct thread *th, int64_t at, uint64_t size)
-{
-    struct stat st;
-    if (at < 0 || !descriptor_ask(asked(th), th->event.fd, &st, NULL, NULL))
-        return;
-    if (at > 0 && st.st_size == at)
-        tell_effect(t, th, (struct event){.call = CALL_TRUNCATE, .size = (uint64_t)at});
-    if (!(th->event.traits & EVENT_DIRECT) || st.st_size <= at)
-        return;
-    uint64_t left = (uint64_t)(st.st_size - at);
-    size = size < left ? size : left;
-    if (size > MOST_READ_AGAIN)
-        size = MOST_READ_AGAIN;
-    buf_clear(&t->scratch);
-    if (!read_open_file(th, th->event.fd, (uint64_t)at, buf_room(&t->scratch, size), size))
-        return;
-    tell_effect(t, th,
-                (struct event){.call = CALL_WRITE,
-                               .traits = EVENT_DIRECT,
-                               .offset = (uint64_t)at,
-                               .size = size,
-                               .result = (int64_t)size,
-                               .payload = recording_payload(t->recording, t->scratch.at, size)});
-}
-
-/* Whether a call on a data file failed in one of the ways that may leave something behind. */
-static bool failed_half_way(const struct event *event)
-{
-    if (!(event->traits & EVENT_FAILED) || !event->file || event->result == -EBADF)
-        return false;
-    return (event->traits & EVENT_DIRECT) || event->result == -EFAULT;
-}
-
-static void leave_failed_write(struct tracer *t, struct thread *th)
-{
-    int64_t at = given_position(th);
-    uint64_t size = th->args[2];
-    if (at == OWN_POSITION)
-        descriptor_ask(asked(th), th->event.fd, NULL, NULL, &at);
-    if (!is_vector(th) || memory_vector_size(th->tid, th->args[1], th->args[2], &size))
-        take_failed_effect(t, th, at, size);
-}
-
 void leave_write(struct tracer *t, struct thread *th)
 {
     struct event *event = &th->event;
-    if (failed_half_way(event))
-        leave_failed_write(t, th);
+    if (event->result == -EFAULT && event->file)
+        take_failed_growth(t, th);
     if (event->traits & EVENT_FAILED)
         return;
     uint64_t size = (uint64_t)event->result;
@@ -373,7 +336,7 @@ enum proceed enter_copy(struct tracer *t, struct thread *th)
         return PROCEED_RECORD;
     }
     if (out.kind != DESCRIPTOR_DATA || !out.regular)
-        return PROCEED_IGNORE;
+        return descriptor_not_ours(out);
     about_file(t, th, copy.out, out.file);
     th->event.traits |= sync_traits(out.flags);
     struct descriptor in = tracer_descriptor(t, th, copy.in);
@@ -414,12 +377,9 @@ static uint64_t reflink_size(const struct thread *th, const struct copy *copy)
 void leave_copy(struct tracer *t, struct thread *th)
 {
     struct event *event = &th->event;
-    struct copy copy = copy_arguments(th);
-    if (failed_half_way(event) && !copy.reflink)
-        take_failed_effect(t, th, side_position(th, copy.out, copy.out_offset),
-                           th->syscall == SYS_sendfile ? th->args[3] : th->args[4]);
     if (event->traits & EVENT_FAILED)
         return;
+    struct copy copy = copy_arguments(th);
     uint64_t in = 0, out = 0, size = (uint64_t)event->result;
     if (copy.reflink) {
         in = copy.range.src_offset;
@@ -492,7 +452,7 @@ enum proceed enter_sync(struct tracer *t, struct thread *th)
         return on_our_filesystem(t, th, fd) ? PROCEED_RECORD : PROCEED_IGNORE;
     struct descriptor d = tracer_descriptor(t, th, fd);
     if (d.kind != DESCRIPTOR_DATA)
-        return PROCEED_IGNORE;
+        return descriptor_not_ours(d);
     about_file(t, th, fd, d.file);
     if (th->syscall == SYS_sync_file_range) {
         th->event.offset = th->args[1];

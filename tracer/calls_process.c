@@ -33,7 +33,7 @@ enum proceed enter_close(struct tracer *t, struct thread *th)
     struct descriptor d = tracer_descriptor(t, th, fd);
     descriptor_forget(th->process->descriptors, fd);
     if (d.kind != DESCRIPTOR_DATA)
-        return PROCEED_IGNORE;
+        return descriptor_not_ours(d);
     th->event.fd = fd;
     th->event.file = d.file;
     th->event.path = files_path(t->files, d.file);

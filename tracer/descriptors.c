@@ -146,14 +146,14 @@ struct descriptor descriptor_find(struct descriptors *d, int fd, struct asked wh
                                   struct files *files, const struct standard_streams *streams)
 {
     if (fd < 0)
-        return (struct descriptor){.kind = DESCRIPTOR_OUTSIDE};
+        return (struct descriptor){.kind = DESCRIPTOR_CLOSED};
     if (d->seen != *d->stale) {
         d->at.n = 0;
         d->seen = *d->stale;
     }
     if ((size_t)fd < d->at.n && d->at.at[fd].kind != DESCRIPTOR_UNKNOWN)
         return d->at.at[fd];
-    struct descriptor found = {.kind = DESCRIPTOR_OUTSIDE};
+    struct descriptor found = {.kind = DESCRIPTOR_CLOSED};
     struct stat st;
     if (descriptor_ask(who, fd, &st, &found.flags, NULL)) {
         found.regular = S_ISREG(st.st_mode);

@@ -16,6 +16,7 @@
 
 enum descriptor_kind {
     DESCRIPTOR_UNKNOWN,  /* not asked yet */
+    DESCRIPTOR_CLOSED,   /* the number is not open */
     DESCRIPTOR_OUTSIDE,  /* nothing to do with us */
     DESCRIPTOR_DATA,     /* a file or directory of the data directory */
     DESCRIPTOR_OUTPUT,   /* the program's standard output, under whatever number */
@@ -58,7 +59,7 @@ struct asked {
     int pidfd;
 };
 
-/* What fd is to the thread. Never fails: what cannot be asked is OUTSIDE. */
+/* What fd is to the thread. Never fails: what cannot be asked is CLOSED. */
 struct descriptor descriptor_find(struct descriptors *d, int fd, struct asked who,
                                   struct files *files, const struct standard_streams *streams);
 

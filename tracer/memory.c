@@ -40,26 +40,10 @@ bool memory_path(pid_t tid, uint64_t address, char *out)
     return false;
 }
 
-static bool read_vectors(pid_t tid, uint64_t iovecs, uint64_t count, struct iovec *out)
-{
-    return count <= IOV_MAX && memory_read(tid, iovecs, out, count * sizeof *out);
-}
-
-bool memory_vector_size(pid_t tid, uint64_t iovecs, uint64_t count, uint64_t *size)
-{
-    struct iovec at[IOV_MAX];
-    if (!read_vectors(tid, iovecs, count, at))
-        return false;
-    *size = 0;
-    for (uint64_t i = 0; i < count; i++)
-        *size += at[i].iov_len;
-    return true;
-}
-
 bool memory_gather(pid_t tid, uint64_t iovecs, uint64_t count, uint64_t size, struct buf *out)
 {
     struct iovec at[IOV_MAX];
-    if (!read_vectors(tid, iovecs, count, at))
+    if (count > IOV_MAX || !memory_read(tid, iovecs, at, count * sizeof *at))
         return false;
     for (uint64_t i = 0; i < count && size; i++) {
         uint64_t piece = at[i].iov_len < size ? at[i].iov_len : size;

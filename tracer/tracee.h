@@ -192,6 +192,9 @@ void leave_chdir(struct tracer *t, struct thread *th);
 bool tracer_bytes_wanted(struct thread *th, struct snapshot_along *along);
 /* What a descriptor number is to the thread. */
 struct descriptor tracer_descriptor(struct tracer *t, struct thread *th, int fd);
+/* How a call goes on whose descriptor is no data file: a number that is closed now may be open a
+ * moment later, when another thread has opened a file. */
+enum proceed descriptor_not_ours(struct descriptor d);
 
 /* ptrace.c: an event that begins and ends here and now (a fork, a marker, an exit). */
 uint64_t tracer_instant(struct tracer *t, struct thread *th, struct event *event);
@@ -202,8 +205,7 @@ uint32_t tracer_stack(struct tracer *t, struct thread *th, struct snapshot_along
 bool memory_read(pid_t tid, uint64_t address, void *out, size_t size);
 /* A path, at most PATH_MAX with its NUL. */
 bool memory_path(pid_t tid, uint64_t address, char *out);
-/* How many bytes an array of `count` iovecs describes, and the first `size` of them appended. */
-bool memory_vector_size(pid_t tid, uint64_t iovecs, uint64_t count, uint64_t *size);
+/* Appends the first `size` bytes that an array of `count` iovecs describes. */
 bool memory_gather(pid_t tid, uint64_t iovecs, uint64_t count, uint64_t size, struct buf *out);
 
 /* place.c: where a path leads that the thread gives to a call, from dirfd (AT_FDCWD, or a
