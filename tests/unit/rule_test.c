@@ -432,7 +432,7 @@ static void test_a_stack_at_the_end_of_its_memory(void **state)
     assert_int_equal(munmap(room + PAGE, PAGE), 0);
     uint64_t *last = (uint64_t *)(room + PAGE) - 1, value;
     *last = 0xabc;
-    snapshot_take(&memory, getpid(), (uintptr_t)(last - 3));
+    snapshot_take(&memory, getpid(), (uintptr_t)(last - 3), NULL);
     assert_true(snapshot_word(&memory, (uintptr_t)last, &value));
     assert_int_equal(value, 0xabc);
     assert_false(snapshot_word(&memory, (uintptr_t)last + 1, &value));
