@@ -53,9 +53,15 @@ static int open_flags(struct actor *a)
     return flags;
 }
 
+/* A FIFO is not kept: a call on it runs unwatched, since it may block, and so it is anybody's guess
+ * whether it comes before or after another thread puts a file in its slot. */
 static long opened(struct actor *a, int fd)
 {
-    keep(a, fd);
+    struct stat st;
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+        close(fd);
+    else
+        keep(a, fd);
     return fd;
 }
 
