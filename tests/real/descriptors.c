@@ -163,7 +163,11 @@ static void mode_passed(void)
     must("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
     pid_t child = fork();
     if (child == 0) {
+        int free = dup(pair[1]);
+        close(free);
+        must("not open yet", write(free, "x", 1) < 0 && errno == EBADF);
         int fd = receive_descriptor(pair[1]);
+        must("the number that was free", fd == free);
         put(fd, "by the receiver\n");
         _exit(0);
     }
