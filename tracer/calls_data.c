@@ -1,43 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Calls on the contents of an open file: write and its relatives, copies, sizes, syncs, offsets.
+ * Calls on the contents of an open file: write and its relatives, sizes, syncs, offsets.
  */
 #include "tracer/tracee.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-#include "engine/log.h"
-
-static struct asked asked(const struct thread *th)
-{
-    return (struct asked){th->tid, th->process->pidfd};
-}
-
-struct descriptor tracer_descriptor(struct tracer *t, struct thread *th, int fd)
-{
-    return descriptor_find(th->process->descriptors, fd, asked(th), t->files, &t->streams);
-}
-
-enum proceed descriptor_not_ours(struct descriptor d)
-{
-    return d.kind == DESCRIPTOR_OUTSIDE ? PROCEED_IGNORE : PROCEED_WAIT;
-}
-
-/* The event is about the data file behind fd. */
-static void about_file(struct tracer *t, struct thread *th, int fd, uint32_t file)
-{
-    th->event.fd = fd;
-    th->event.file = file;
-    th->event.path = files_path(t->files, file);
-}
 
 /* For calls that concern a regular data file behind their first argument. */
 static enum proceed about_regular(struct tracer *t, struct thread *th)
@@ -46,22 +18,8 @@ static enum proceed about_regular(struct tracer *t, struct thread *th)
     struct descriptor d = tracer_descriptor(t, th, fd);
     if (d.kind != DESCRIPTOR_DATA || !d.regular)
         return descriptor_not_ours(d);
-    about_file(t, th, fd, d.file);
+    tracer_about(t, th, fd, d.file);
     return PROCEED_RECORD;
-}
-
-static uint32_t sync_traits(uint32_t flags)
-{
-    uint32_t traits = 0;
-    if ((flags & O_SYNC) == O_SYNC)
-        traits |= EVENT_SYNC;
-    else if (flags & O_DSYNC)
-        traits |= EVENT_DSYNC;
-    if (flags & O_APPEND)
-        traits |= EVENT_APPEND;
-    if (flags & O_DIRECT)
-        traits |= EVENT_DIRECT;
-    return traits;
 }
 
 /* pwritev2's own flags change what the description says, for one call. */
@@ -77,24 +35,6 @@ static void per_call_flags(struct event *event, uint32_t flags)
         event->traits |= EVENT_APPEND;
     if (flags & NOAPPEND)
         event->traits &= ~(uint32_t)EVENT_APPEND;
-}
-
-/* Reads from a file that the program has open, whatever it was opened for. */
-static bool read_open_file(const struct thread *th, int fd, uint64_t offset, char *out,
-                           uint64_t size)
-{
-    char link[64];
-    snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)th->tid, fd);
-    int own = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    uint64_t have = 0;
-    ssize_t n = 0;
-    while (own >= 0 && have < size &&
-           (n = pread(own, out + have, size - have, (off_t)(offset + have))) > 0)
-        have += (uint64_t)n;
-    memset(out + have, 0, size - have);
-    if (own >= 0)
-        close(own);
-    return own >= 0 && n >= 0;
 }
 
 enum { OWN_POSITION = -1 };
@@ -129,8 +69,8 @@ enum proceed enter_write(struct tracer *t, struct thread *th)
     case DESCRIPTOR_DATA:
         if (!d.regular)
             return descriptor_not_ours(d);
-        about_file(t, th, fd, d.file);
-        th->event.traits |= sync_traits(d.flags);
+        tracer_about(t, th, fd, d.file);
+        th->event.traits |= descriptor_traits(d.flags);
         if (th->syscall == SYS_pwritev2)
             per_call_flags(&th->event, (uint32_t)th->args[5]);
         return PROCEED_RECORD;
@@ -203,7 +143,7 @@ static void take_marks(struct tracer *t, struct thread *th)
 static bool is_there(struct tracer *t, struct thread *th, uint64_t offset, uint64_t size)
 {
     char *now = xmalloc(size);
-    bool same = read_open_file(th, (int)th->args[0], offset, now, size) &&
+    bool same = tracer_read_file(th, (int)th->args[0], offset, now, size) &&
                 memcmp(now, t->scratch.at, size) == 0;
     free(now);
     return same;
@@ -220,7 +160,7 @@ static int64_t own_offset(struct tracer *t, struct thread *th, uint64_t size)
     if (known && (d.flags & O_ACCMODE) == O_WRONLY)
         return d.position;
     int64_t end = -1;
-    descriptor_ask(asked(th), fd, NULL, NULL, &end);
+    descriptor_ask(tracer_asked(th), fd, NULL, NULL, &end);
     int64_t begin = end - (int64_t)size;
     bool sure = t->alive == 1 || (known && begin == d.position);
     if (!sure && known && (begin < 0 || !is_there(t, th, (uint64_t)begin, size)))
@@ -241,7 +181,7 @@ static uint64_t find_offset(struct tracer *t, struct thread *th, uint64_t size)
         descriptor_moved(th->process->descriptors, fd, t->files, begin + (int64_t)size);
     } else if (append) {
         begin = files_size(t->files, th->event.file);
-        if (begin < 0 && descriptor_ask(asked(th), fd, &st, NULL, NULL))
+        if (begin < 0 && descriptor_ask(tracer_asked(th), fd, &st, NULL, NULL))
             begin = (int64_t)st.st_size - (int64_t)size;
         files_set_size(t->files, th->event.file, begin + (int64_t)size);
         files_move(t->files, th->event.file);
@@ -261,7 +201,7 @@ static void take_failed_growth(struct tracer *t, struct thread *th)
 {
     struct stat st;
     int64_t at = given_position(th), own;
-    if (!descriptor_ask(asked(th), th->event.fd, &st, NULL, &own))
+    if (!descriptor_ask(tracer_asked(th), th->event.fd, &st, NULL, &own))
         return;
     at = at == OWN_POSITION ? own : at;
     if (at <= 0 || st.st_size != at)
@@ -287,120 +227,6 @@ void leave_write(struct tracer *t, struct thread *th)
         event->offset = find_offset(t, th, size);
     else if (!th->event_number)
         take_marks(t, th);
-}
-
-/* ---- copies: copy_file_range, sendfile, splice, reflinks ---- */
-
-/* Who copies to whom; offsets are pointers into the program, 0 for the description's own. */
-struct copy {
-    int in, out;
-    uint64_t in_offset, out_offset;
-    /* FICLONE, FICLONERANGE: the range is in the arguments, the result is 0. A size of 0 means to
-     * the end. */
-    bool reflink;
-    struct file_clone_range range;
-};
-
-static struct copy reflink_arguments(const struct thread *th)
-{
-    struct copy copy = {.in = -1, .out = (int)th->args[0], .reflink = true};
-    if (th->args[1] == FICLONE)
-        copy.in = (int)th->args[2];
-    else if (memory_read(th->tid, th->args[2], &copy.range, sizeof copy.range))
-        copy.in = (int)copy.range.src_fd;
-    return copy;
-}
-
-static struct copy copy_arguments(const struct thread *th)
-{
-    const uint64_t *a = th->args;
-    switch (th->syscall) {
-    case SYS_sendfile:
-        return (struct copy){.in = (int)a[1], .out = (int)a[0], .in_offset = a[2]};
-    case SYS_ioctl:
-        return reflink_arguments(th);
-    default: /* copy_file_range and splice agree */
-        return (struct copy){.in = (int)a[0], .out = (int)a[2], .in_offset = a[1],
-                             .out_offset = a[3]};
-    }
-}
-
-enum proceed enter_copy(struct tracer *t, struct thread *th)
-{
-    struct copy copy = copy_arguments(th);
-    struct descriptor out = tracer_descriptor(t, th, copy.out);
-    if (out.kind == DESCRIPTOR_OUTPUT || out.kind == DESCRIPTOR_ERRORS) {
-        th->holds_turn = false; /* the reader of a pipe may be slow, or one of our own threads */
-        th->event.call = CALL_PRINT;
-        th->event.fd = out.kind == DESCRIPTOR_OUTPUT ? 1 : 2;
-        return PROCEED_RECORD;
-    }
-    if (out.kind != DESCRIPTOR_DATA || !out.regular)
-        return descriptor_not_ours(out);
-    about_file(t, th, copy.out, out.file);
-    th->event.traits |= sync_traits(out.flags);
-    struct descriptor in = tracer_descriptor(t, th, copy.in);
-    if (in.kind == DESCRIPTOR_DATA) {
-        th->event.other = in.file;
-        th->event.other_path = files_path(t->files, in.file);
-    }
-    return PROCEED_RECORD;
-}
-
-/* Where a side of a copy stands after the call. */
-static int64_t side_position(const struct thread *th, int fd, uint64_t pointer)
-{
-    int64_t position = -1;
-    bool known = pointer ? memory_read(th->tid, pointer, &position, sizeof position)
-                         : descriptor_ask(asked(th), fd, NULL, NULL, &position);
-    return known ? position : -1;
-}
-
-/* Reads what was copied back from the file that now has it. */
-static bool read_back(struct tracer *t, const struct thread *th, int fd, uint64_t offset,
-                      uint64_t size)
-{
-    buf_clear(&t->scratch);
-    return read_open_file(th, fd, offset, buf_room(&t->scratch, size), size);
-}
-
-static uint64_t reflink_size(const struct thread *th, const struct copy *copy)
-{
-    if (copy->range.src_length)
-        return copy->range.src_length;
-    struct stat st = {0};
-    descriptor_ask(asked(th), copy->in, &st, NULL, NULL);
-    uint64_t end = (uint64_t)st.st_size;
-    return end > copy->range.src_offset ? end - copy->range.src_offset : 0;
-}
-
-void leave_copy(struct tracer *t, struct thread *th)
-{
-    struct event *event = &th->event;
-    if (event->traits & EVENT_FAILED)
-        return;
-    struct copy copy = copy_arguments(th);
-    uint64_t in = 0, out = 0, size = (uint64_t)event->result;
-    if (copy.reflink) {
-        in = copy.range.src_offset;
-        out = copy.range.dest_offset;
-        size = reflink_size(th, &copy);
-    } else {
-        int64_t in_end = side_position(th, copy.in, copy.in_offset);
-        int64_t out_end = side_position(th, copy.out, copy.out_offset);
-        in = in_end >= (int64_t)size ? (uint64_t)in_end - size : 0;
-        out = out_end >= (int64_t)size ? (uint64_t)out_end - size : 0;
-    }
-    bool print = event->call == CALL_PRINT;
-    bool known = print ? read_back(t, th, copy.in, in, size) : read_back(t, th, copy.out, out, size);
-    if (!known)
-        recording_notice(t->recording, "bytes copied could not be read", "copy");
-    if (!print)
-        files_move(t->files, event->file);
-    event->size = size;
-    event->offset = print ? 0 : out;
-    event->other_offset = in;
-    event->payload = recording_payload(t->recording, t->scratch.at, size);
 }
 
 /* ---- sizes ---- */
@@ -439,7 +265,7 @@ enum proceed enter_fallocate(struct tracer *t, struct thread *th)
 static bool on_our_filesystem(struct tracer *t, struct thread *th, int fd)
 {
     struct stat root, st;
-    return descriptor_ask(asked(th), fd, &st, NULL, NULL) &&
+    return descriptor_ask(tracer_asked(th), fd, &st, NULL, NULL) &&
            stat(files_root(t->files), &root) == 0 && st.st_dev == root.st_dev;
 }
 
@@ -453,7 +279,7 @@ enum proceed enter_sync(struct tracer *t, struct thread *th)
     struct descriptor d = tracer_descriptor(t, th, fd);
     if (d.kind != DESCRIPTOR_DATA)
         return descriptor_not_ours(d);
-    about_file(t, th, fd, d.file);
+    tracer_about(t, th, fd, d.file);
     if (th->syscall == SYS_sync_file_range) {
         th->event.offset = th->args[1];
         th->event.size = th->args[2];

@@ -34,9 +34,7 @@ enum proceed enter_close(struct tracer *t, struct thread *th)
     descriptor_forget(th->process->descriptors, fd);
     if (d.kind != DESCRIPTOR_DATA)
         return descriptor_not_ours(d);
-    th->event.fd = fd;
-    th->event.file = d.file;
-    th->event.path = files_path(t->files, d.file);
+    tracer_about(t, th, fd, d.file);
     return PROCEED_RECORD;
 }
 
@@ -59,9 +57,7 @@ enum proceed enter_dup(struct tracer *t, struct thread *th)
     struct descriptor d = tracer_descriptor(t, th, fd);
     if (d.kind != DESCRIPTOR_DATA)
         return PROCEED_WATCH; /* the new number may have been a data file's until now */
-    th->event.fd = fd;
-    th->event.file = d.file;
-    th->event.path = files_path(t->files, d.file);
+    tracer_about(t, th, fd, d.file);
     return PROCEED_RECORD;
 }
 

@@ -1,26 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tracer/tracee.h"
+#include "tracer/memory.h"
 
 #include <limits.h>
 #include <string.h>
 #include <sys/uio.h>
 
-enum { PAGE = 4096 };
+static size_t read_once(pid_t tid, uint64_t address, void *out, size_t size)
+{
+    struct iovec local = {out, size};
+    struct iovec remote = {(void *)(uintptr_t)address, size}; // NOLINT: another process's address
+    ssize_t n = process_vm_readv(tid, &local, 1, &remote, 1, 0);
+    return n < 0 ? 0 : (size_t)n;
+}
 
+/* One call gives everything up to the first page that is not there, on the kernels seen so far.
+ * The manual promises less (all of a range or nothing), so when a call gives nothing it is tried
+ * again by pages. */
+size_t memory_some(pid_t tid, uint64_t address, void *out, size_t size)
+{
+    size_t done = read_once(tid, address, out, size);
+    if (done)
+        return done;
+    size_t n = 1;
+    while (done < size && n) {
+        size_t piece = MEMORY_PAGE - (address + done) % MEMORY_PAGE;
+        if (piece > size - done)
+            piece = size - done;
+        n = read_once(tid, address + done, (char *)out + done, piece);
+        done += n;
+    }
+    return done;
+}
+
+/* Again and again, because one call gives 2 GiB at most. */
 bool memory_read(pid_t tid, uint64_t address, void *out, size_t size)
 {
-    char *to = out;
-    while (size) {
-        struct iovec local = {to, size};
-        struct iovec remote = {(void *)(uintptr_t)address, size}; /* an address of the program's */
-        ssize_t n = process_vm_readv(tid, &local, 1, &remote, 1, 0);
-        if (n <= 0)
-            return false;
-        to += n;
-        address += (uint64_t)n;
-        size -= (size_t)n;
+    size_t done = 0, n = 1;
+    while (done < size && n) {
+        n = memory_some(tid, address + done, (char *)out + done, size - done);
+        done += n;
     }
-    return true;
+    return done == size;
 }
 
 bool memory_path(pid_t tid, uint64_t address, char *out)
@@ -28,7 +48,7 @@ bool memory_path(pid_t tid, uint64_t address, char *out)
     /* Page by page: the string may end just before an unmapped one. */
     size_t have = 0;
     while (have < PATH_MAX) {
-        size_t piece = PAGE - (address + have) % PAGE;
+        size_t piece = MEMORY_PAGE - (address + have) % MEMORY_PAGE;
         if (piece > PATH_MAX - have)
             piece = PATH_MAX - have;
         if (!memory_read(tid, address + have, out + have, piece))

@@ -17,6 +17,7 @@
 #include "engine/log.h"
 #include "engine/map.h"
 #include "engine/vec.h"
+#include "tracer/memory.h"
 
 /* The kernel's own code in every process has no file; its pages are few. */
 #define VDSO_NAME "[vdso]"
@@ -236,7 +237,7 @@ static struct module *module_from_memory(struct modules *m, pid_t pid,
     if (size > VDSO_MAX)
         return NULL;
     char *image = xmalloc(size);
-    if (snapshot_bytes(pid, line->start, image, size) != size) {
+    if (!memory_read(pid, line->start, image, size)) {
         free(image);
         return NULL;
     }

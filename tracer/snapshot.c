@@ -4,39 +4,14 @@
 #include <string.h>
 #include <sys/uio.h>
 
-enum { PAGE = 4096, FORGET = 64 };
+#include "tracer/memory.h"
 
-static size_t read_once(pid_t tid, uint64_t address, void *bytes, size_t size)
-{
-    struct iovec local = {bytes, size};
-    struct iovec remote = {(void *)(uintptr_t)address, size}; // NOLINT: another process's address
-    ssize_t n = process_vm_readv(tid, &local, 1, &remote, 1, 0);
-    return n < 0 ? 0 : (size_t)n;
-}
-
-/* One call gives everything up to the first page that is not there, on the kernels seen so far.
- * The manual promises less (all of a range or nothing), so when a call gives nothing it is tried
- * again by pages. */
-size_t snapshot_bytes(pid_t tid, uint64_t address, void *bytes, size_t size)
-{
-    size_t done = read_once(tid, address, bytes, size);
-    if (done)
-        return done;
-    size_t n = 1;
-    while (done < size && n) {
-        size_t piece = PAGE - (address + done) % PAGE;
-        if (piece > size - done)
-            piece = size - done;
-        n = read_once(tid, address + done, (char *)bytes + done, piece);
-        done += n;
-    }
-    return done;
-}
+enum { PAGE = MEMORY_PAGE, FORGET = 64 };
 
 static void fill(struct snapshot_window *w, pid_t tid, uint64_t start, uint64_t end)
 {
     w->start = start;
-    w->size = end > start ? snapshot_bytes(tid, start, w->bytes, end - start) : 0;
+    w->size = end > start ? memory_some(tid, start, w->bytes, end - start) : 0;
 }
 
 /* Ends on a page boundary: a whole page costs no more than a part of it. */

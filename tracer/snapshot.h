@@ -48,7 +48,4 @@ void snapshot_take(struct snapshot *s, pid_t tid, uint64_t sp, struct snapshot_a
 /* The eight bytes at address; false when the thread could not read them either. */
 bool snapshot_word(struct snapshot *s, uint64_t address, uint64_t *value);
 
-/* Any bytes of the thread; returns how many could be read from the beginning of the range. */
-size_t snapshot_bytes(pid_t tid, uint64_t address, void *bytes, size_t size);
-
 #endif

@@ -23,6 +23,7 @@
 #include "engine/vec.h"
 #include "tracer/descriptors.h"
 #include "tracer/files.h"
+#include "tracer/memory.h"
 #include "tracer/record.h"
 #include "tracer/unwind.h"
 
@@ -142,7 +143,8 @@ void call_table_init(struct call_table *table);
 /* Calls visit for each watched system call. */
 void call_each(void (*visit)(int syscall, void *data), void *data);
 
-/* Handlers live with what they are about: calls_data.c, calls_names.c, calls_process.c. */
+/* Handlers live with what they are about: calls_data.c, calls_copy.c, calls_names.c,
+ * calls_process.c. */
 enum proceed enter_write(struct tracer *t, struct thread *th);
 enum proceed enter_copy(struct tracer *t, struct thread *th);
 enum proceed enter_ftruncate(struct tracer *t, struct thread *th);
@@ -190,23 +192,26 @@ void leave_chdir(struct tracer *t, struct thread *th);
 /* calls_data.c: the bytes that the thread's call is about to write, when they are one small piece;
  * false otherwise. */
 bool tracer_bytes_wanted(struct thread *th, struct snapshot_along *along);
-/* What a descriptor number is to the thread. */
+
+/* opened.c: what a descriptor number is to the thread. */
 struct descriptor tracer_descriptor(struct tracer *t, struct thread *th, int fd);
+/* Whom to ask about the thread's descriptors. */
+struct asked tracer_asked(const struct thread *th);
 /* How a call goes on whose descriptor is no data file: a number that is closed now may be open a
  * moment later, when another thread has opened a file. */
 enum proceed descriptor_not_ours(struct descriptor d);
+/* The thread's event is about the data file behind fd. */
+void tracer_about(struct tracer *t, struct thread *th, int fd, uint32_t file);
+/* What a description's flags (O_*) mean for a write by it: bits of event.traits. */
+uint32_t descriptor_traits(uint32_t flags);
+/* Reads from a file that the thread has open, whatever it was opened for. What is not there is
+ * zeros; false when the file cannot be read. */
+bool tracer_read_file(const struct thread *th, int fd, uint64_t offset, char *out, uint64_t size);
 
 /* ptrace.c: an event that begins and ends here and now (a fork, a marker, an exit). */
 uint64_t tracer_instant(struct tracer *t, struct thread *th, struct event *event);
 /* The stack of the thread at the entry of its call; other bytes along with it, or NULL. */
 uint32_t tracer_stack(struct tracer *t, struct thread *th, struct snapshot_along *along);
-
-/* memory.c: reading the program's memory. All return false when it cannot be read. */
-bool memory_read(pid_t tid, uint64_t address, void *out, size_t size);
-/* A path, at most PATH_MAX with its NUL. */
-bool memory_path(pid_t tid, uint64_t address, char *out);
-/* Appends the first `size` bytes that an array of `count` iovecs describes. */
-bool memory_gather(pid_t tid, uint64_t iovecs, uint64_t count, uint64_t size, struct buf *out);
 
 /* place.c: where a path leads that the thread gives to a call, from dirfd (AT_FDCWD, or a
  * descriptor of the thread). False when the path cannot be read. A file that is there although no

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <xxhash.h>
 
 #include "engine/buf.h"
 #include "engine/mem.h"
+#include "tracer/memory.h"
 
 /* x86-64's registers for unwinding, and how many address spaces libdw keeps open at a time. */
 enum { REGISTERS = 17, VIEWS = 16 };
@@ -68,13 +68,11 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *data, void **thread)
     return true;
 }
 
-static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *data)
+static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *data)
 {
     (void)dwfl;
     const struct unwind_checker *c = data;
-    struct iovec local = {result, sizeof *result};
-    struct iovec remote = {(void *)(uintptr_t)address, sizeof *result};
-    return process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)sizeof *result;
+    return memory_read(c->tid, address, result, sizeof *result);
 }
 
 static bool set_initial_registers(Dwfl_Thread *thread, void *data)
@@ -105,7 +103,7 @@ static Dwfl *open_view(struct unwind_checker *c, pid_t tid)
     static const Dwfl_Thread_Callbacks threads = {
         .next_thread = next_thread,
         .get_thread = get_thread,
-        .memory_read = memory_read,
+        .memory_read = read_word,
         .set_initial_registers = set_initial_registers,
     };
     Dwfl *dwfl = dwfl_begin(&callbacks);
