@@ -155,10 +155,12 @@ struct descriptor descriptor_find(struct descriptors *d, int fd, struct asked wh
         return d->at.at[fd];
     struct descriptor found = {.kind = DESCRIPTOR_CLOSED};
     struct stat st;
-    if (descriptor_ask(who, fd, &st, &found.flags, NULL)) {
-        found.regular = S_ISREG(st.st_mode);
-        found.kind = (uint8_t)kind_of(fd, who.tid, &st, files, streams, &found.file);
-    }
+    /* A number that is closed is not remembered: calls that are not watched may open it, such as
+     * one that receives a descriptor over a socket. */
+    if (!descriptor_ask(who, fd, &st, &found.flags, NULL))
+        return found;
+    found.regular = S_ISREG(st.st_mode);
+    found.kind = (uint8_t)kind_of(fd, who.tid, &st, files, streams, &found.file);
     remember(d, fd, found);
     return found;
 }
