@@ -8,6 +8,19 @@
  * are never reused, though the kernel reuses inode numbers. The data directory itself is file 1.
  * A *position* is the place of an entry or an exit in the one order of all entries and exits of
  * the run. 0 always means "none" for strings, files and stacks.
+ *
+ * Events are numbered by their entries. Calls that change files, names or descriptors do not
+ * overlap, unless EVENT_OVERLAPPED says so; prints, syncs and calls on mappings overlap with
+ * anything.
+ *
+ * An event whose syscall is SYSCALL_NONE tells of something that no call of its own did, so that
+ * what replays the trace finds every change in it; its entry and exit lie together, inside or just
+ * before the call that shows it, which has the lower number in the first case:
+ *   rename, link    a file that came with another event: below a directory moved in, in return for
+ *                   one moved out by RENAME_EXCHANGE, a whiteout of RENAME_WHITEOUT; or that was
+ *                   found to have appeared without a recorded call
+ *   truncate        the growth that a write which failed with EFAULT leaves behind
+ *   exit            the end of a thread
  */
 #ifndef ENGINE_STREAM_H
 #define ENGINE_STREAM_H
@@ -16,34 +29,40 @@
 
 /* The families of calls: what an event does, whichever system call it came by. */
 #define CALLS(X)                                                                                   \
-    X(OPEN, "open")             /* file; dir, name; flags O_*; mode; result fd */                   \
+    X(OPEN, "open")             /* file; flags O_*; result and fd: the descriptor. With CREATED     \
+                                   dir, name and mode, but no name for O_TMPFILE; a failed one has \
+                                   dir and name when nothing was there */                          \
     X(CLOSE, "close")           /* file; fd */                                                     \
     X(DUP, "dup")               /* file; fd old, result new */                                     \
     X(WRITE, "write")           /* file; offset, size written, payload; fd */                      \
-    X(COPY, "copy")             /* as write, and other, other_offset: where from (copy_file_range,  \
-                                   sendfile, splice) */                                            \
+    X(COPY, "copy")             /* as write, and other, other_offset: where from, other 0 for the   \
+                                   outside (copy_file_range, sendfile, splice, reflinks) */        \
     X(TRUNCATE, "truncate")     /* file; size the new length */                                    \
     X(FALLOCATE, "fallocate")   /* file; offset, size; flags FALLOC_FL_* */                        \
-    X(RENAME, "rename")         /* file; dir, name from; other_dir, other_name to; other the file  \
-                                   replaced or exchanged; flags RENAME_* */                        \
-    X(LINK, "link")             /* file; dir, name the new name */                                 \
+    X(RENAME, "rename")         /* file; dir, name from; other_dir, other_name to; other the file   \
+                                   replaced or exchanged; flags RENAME_*. dir and name are 0 when  \
+                                   it came from outside, other_dir and other_name when it went     \
+                                   there. One of two names of one file: nothing happens */         \
+    X(LINK, "link")             /* file; dir, name, path the new name; other_path the old one;      \
+                                   flags AT_* */                                                   \
     X(SYMLINK, "symlink")       /* file; dir, name; payload and size the target */                 \
     X(UNLINK, "unlink")         /* file; dir, name */                                              \
     X(MKDIR, "mkdir")           /* file; dir, name; mode */                                        \
     X(RMDIR, "rmdir")           /* file; dir, name */                                              \
-    X(MKNOD, "mknod")           /* file; dir, name; mode with type */                              \
+    X(MKNOD, "mknod")           /* file; dir, name; mode with type, unless it is a regular file */  \
     X(CHMOD, "chmod")           /* file; mode */                                                   \
     X(FSYNC, "fsync")           /* file */                                                         \
     X(FDATASYNC, "fdatasync")   /* file */                                                         \
     X(SYNC, "sync")             /* everything */                                                   \
     X(SYNCFS, "syncfs")         /* everything on the data directory's file system */               \
     X(SYNC_RANGE, "sync_file_range") /* file; offset, size; makes nothing durable */               \
-    X(MSYNC, "msync")           /* file; offset, size in the file; flags MS_* */                   \
+    X(MSYNC, "msync")           /* file; offset, size in the file; flags MS_*; as of munmap and     \
+                                   mremap, of the first mapping when the range touches several */  \
     X(MMAP, "mmap")             /* file; offset, size; address; flags MAP_*; mode PROT_* */        \
     X(MUNMAP, "munmap")         /* file; offset, size; address */                                  \
     X(MREMAP, "mremap")         /* file; offset, size new; address new; other_offset old address */\
     X(LSEEK, "lseek")           /* file; offset the new position */                                \
-    X(CHDIR, "chdir")           /* file, or none when it is outside the data directory */          \
+    X(CHDIR, "chdir")           /* file; to a directory outside is no event */                     \
     X(UMASK, "umask")           /* mode */                                                         \
     X(FORK, "fork")             /* result the new thread's number in this trace; flags CLONE_* */   \
     X(EXEC, "exec")             /* path the program */                                             \
@@ -65,7 +84,8 @@ enum call {
 
 /* What is special about an event, as bits of event.traits. */
 enum {
-    EVENT_FAILED = 1 << 0,     /* the call returned an error: result is −errno, no effect */
+    EVENT_FAILED = 1 << 0,     /* the call returned an error: result is −errno, no effect. What it
+                                  asked for is told as far as it is known */
     EVENT_UNFINISHED = 1 << 1, /* it never returned (killed, or the recorder was): effect unknown */
     EVENT_CREATED = 1 << 2,    /* open: the file did not exist before */
     EVENT_TRUNCATED = 1 << 3,  /* open: O_TRUNC cut an existing file to nothing */
@@ -73,14 +93,18 @@ enum {
     EVENT_SYNC = 1 << 5,       /* write: durable with all metadata on return (O_SYNC, RWF_SYNC) */
     EVENT_DSYNC = 1 << 6,      /* write: durable on return (O_DSYNC, RWF_DSYNC) */
     EVENT_DIRECT = 1 << 7,     /* write: O_DIRECT */
-    EVENT_OVERLAPPED = 1 << 8, /* another changing call ran at the same time; order is a guess */
-    EVENT_MOVED_IN = 1 << 9,   /* rename, link: came from outside the data directory; payload and
-                                  size are the contents it brought */
-    EVENT_MOVED_OUT = 1 << 10, /* rename: went out of the data directory; nothing is left of it */
-    EVENT_LAST_NAME = 1 << 11, /* unlink, rename over: the file that lost its name has none left */
+    EVENT_OVERLAPPED = 1 << 8, /* another changing call ran at the same time; order is a guess. Both
+                                  have it: the one that took too long, and those begun meanwhile */
+    EVENT_MOVED_IN = 1 << 9,   /* rename, link: a new file, from outside the data directory; mode,
+                                  and payload and size: the contents (or target) it brought. One
+                                  that has another name in the data is not new */
+    EVENT_MOVED_OUT = 1 << 10, /* rename: file went out of the data directory with all below it */
+    EVENT_LAST_NAME = 1 << 11, /* unlink, rmdir: file, rename over: other, has no name left */
     EVENT_WRITABLE = 1 << 12,  /* mmap: shared and writable; stores to it are not in a trace of
                                   system calls */
 };
+
+#define SYSCALL_NONE UINT16_MAX
 
 /* Bytes live in one long row; a payload is a place in it (engine/recording.h). */
 #define PAYLOAD_ZEROS UINT64_C(0) /* all bytes are zero; nothing is stored */
@@ -103,11 +127,12 @@ struct event {
     uint32_t stack;
     uint32_t thread;
     uint32_t flags; /* the call's own flags */
-    uint32_t mode;  /* permission bits, or protection of a mapping */
+    uint32_t mode;  /* permission bits that the file now has (after umask and what the kernel drops;
+                       of a failed call those asked for), or protection of a mapping */
     uint32_t traits;
     int32_t fd;
     uint16_t call;    /* enum call */
-    uint16_t syscall; /* the system call's number on x86-64; UINT16_MAX when it was none */
+    uint16_t syscall; /* the system call's number on x86-64; SYSCALL_NONE when it was none */
     uint32_t reserved;
 };
 

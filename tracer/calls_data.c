@@ -206,7 +206,7 @@ static void take_failed_growth(struct tracer *t, struct thread *th)
     at = at == OWN_POSITION ? own : at;
     if (at <= 0 || st.st_size != at)
         return;
-    struct event event = {.call = CALL_TRUNCATE, .syscall = UINT16_MAX, .size = (uint64_t)at};
+    struct event event = {.call = CALL_TRUNCATE, .syscall = SYSCALL_NONE, .size = (uint64_t)at};
     event.fd = th->event.fd;
     event.file = th->event.file;
     event.path = th->event.path;

@@ -132,7 +132,7 @@ static const char *shown_call(struct trace *t, const struct event *event)
 {
     bool added;
 
-    if (event->syscall == UINT16_MAX || event->call == CALL_PRINT || event->call == CALL_MARKER)
+    if (event->syscall == SYSCALL_NONE || event->call == CALL_PRINT || event->call == CALL_MARKER)
         return call_name(event->call);
     uint64_t *name = map_put(&t->syscalls, &event->syscall, sizeof event->syscall, &added);
     if (added)

@@ -239,7 +239,7 @@ bool trace_json_event(struct trace_json *t, uint64_t event_number, struct buf *o
     if (!session_event(t->session, event_number, &event, e))
         return false;
     json_t *o = json_object();
-    char *name = event.syscall == UINT16_MAX ? NULL : syscall_name(event.syscall);
+    char *name = event.syscall == SYSCALL_NONE ? NULL : syscall_name(event.syscall);
     json_object_set_new(o, "event", number(event_number));
     json_object_set_new(o, "call", json_string(call_name(event.call)));
     json_object_set_new(o, "syscall", name ? json_string(name) : json_null());
