@@ -76,15 +76,14 @@ void leave_dup(struct tracer *t, struct thread *th)
 enum proceed enter_mmap(struct tracer *t, struct thread *th)
 {
     const uint64_t *a = th->args;
-    if (a[2] & PROT_EXEC)
-        return PROCEED_WATCH;
-    struct descriptor d = tracer_descriptor(t, th, (int)a[4]);
-    if (d.kind != DESCRIPTOR_DATA || (a[3] & MAP_ANONYMOUS))
-        return PROCEED_IGNORE;
     struct event *event = &th->event;
-    event->fd = (int32_t)a[4];
-    event->file = d.file;
-    event->path = files_path(t->files, d.file);
+    enum proceed otherwise = a[2] & PROT_EXEC ? PROCEED_WATCH : PROCEED_IGNORE;
+    if (!(a[3] & MAP_SHARED) || (a[3] & MAP_ANONYMOUS))
+        return otherwise;
+    struct descriptor d = tracer_descriptor(t, th, (int)a[4]);
+    if (d.kind != DESCRIPTOR_DATA)
+        return otherwise;
+    tracer_about(t, th, (int)a[4], d.file);
     event->size = a[1];
     event->mode = (uint32_t)a[2];
     event->flags = (uint32_t)a[3];
@@ -227,7 +226,7 @@ enum proceed enter_umask(struct tracer *t, struct thread *th)
 /* The child appears in a stop of its own; ptrace.c needs to know then what it shares. */
 enum proceed enter_clone(struct tracer *t, struct thread *th)
 {
-    th->clone_stack = tracer_stack(t, th, NULL);
+    th->stack = tracer_stack(t, th, NULL);
     switch (th->syscall) {
     case SYS_clone:
         th->clone_flags = th->args[0];
@@ -251,7 +250,7 @@ enum proceed enter_exec(struct tracer *t, struct thread *th)
     uint64_t address = th->syscall == SYS_execveat ? th->args[1] : th->args[0];
     free(th->exec_path);
     th->exec_path = memory_path(th->tid, address, path) ? xstrdup(path) : NULL;
-    th->clone_stack = tracer_stack(t, th, NULL);
+    th->stack = tracer_stack(t, th, NULL);
     return PROCEED_IGNORE;
 }
 

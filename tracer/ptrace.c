@@ -38,6 +38,8 @@ static const long trace_options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD |
  * after this long the others no longer wait for its turn to end. */
 enum { TURN_LIMIT_MS = 200 };
 
+#define NANOSECONDS_PER_MS UINT64_C(1000000)
+
 /* Set by signals: SIGTERM and SIGHUP ask us to stop, SIGALRM is the turn's limit. */
 static volatile sig_atomic_t asked_to_stop, turn_over;
 
@@ -45,8 +47,10 @@ static void on_signal(int signal)
 {
     if (signal == SIGALRM)
         turn_over = 1;
-    else
+    else {
         asked_to_stop++;
+        alarm(1); /* it may have come just before waitpid(), which another signal will end */
+    }
 }
 
 static uint64_t now(void)
@@ -143,6 +147,10 @@ static void end_turn(struct tracer *t, struct thread *th)
 {
     if (t->turn == th)
         t->turn = NULL;
+    if (th->overtaken) {
+        th->overtaken = false;
+        t->overtaken--;
+    }
     give_turns(t);
 }
 
@@ -157,23 +165,29 @@ static void leave_queue(struct tracer *t, struct thread *th)
         }
 }
 
+/* The one whose turn it is goes on, but the others wait no longer. While it does, none of the
+ * changing calls that begin has a certain place in the order. */
+static void overtake(struct tracer *t)
+{
+    struct thread *th = t->turn;
+    log_info(RECORD, "thread %d holds its turn for long; the others go on", (int)th->tid);
+    th->event.traits |= EVENT_OVERLAPPED;
+    if (th->event_number) {
+        th->overtaken = true;
+        t->overtaken++;
+    }
+    t->turn = NULL;
+    give_turns(t);
+}
+
 /* The timer ticks while somebody waits. One whole tick is granted before a turn is taken away. */
 static void check_turn(struct tracer *t)
 {
     turn_over = 0;
-    if (!t->waiting.n) {
-        set_turn_limit(false);
-        t->turn_limited = false;
-        return;
-    }
-    uint64_t limit = (uint64_t)TURN_LIMIT_MS * 1000000u;
-    if (t->turn && now() - t->started > t->turn->event.time + limit) {
-        log_info(RECORD, "thread %d holds its turn for long; the others go on",
-                 (int)t->turn->tid);
-        t->turn->event.traits |= EVENT_OVERLAPPED;
-        t->turn = NULL;
-        give_turns(t);
-    }
+    t->turn_limited = t->waiting.n > 0;
+    set_turn_limit(t->turn_limited);
+    if (t->waiting.n && t->turn && now() - t->turn_since > TURN_LIMIT_MS * NANOSECONDS_PER_MS)
+        overtake(t);
 }
 
 /* ---- stops ---- */
@@ -189,10 +203,14 @@ static void start_call(struct tracer *t, struct thread *th)
         resume(th, 0, false);
         return;
     }
+    if (th->holds_turn && t->overtaken)
+        th->event.traits |= EVENT_OVERLAPPED;
     if (proceed == PROCEED_RECORD)
         begin_event(t, th);
-    if (th->holds_turn)
+    if (th->holds_turn) {
         t->turn = th;
+        t->turn_since = now();
+    }
     resume(th, 0, true);
 }
 
@@ -279,7 +297,7 @@ static void at_fork(struct tracer *t, struct thread *parent)
         struct event event = {.call = CALL_FORK, .syscall = (uint16_t)parent->syscall, .fd = -1};
         event.flags = (uint32_t)parent->clone_flags;
         event.result = child->number;
-        event.stack = parent->clone_stack;
+        event.stack = parent->stack;
         tracer_instant(t, parent, &event);
     }
     if (stopped)
@@ -298,8 +316,8 @@ static void at_exec(struct tracer *t, struct thread *th)
         recording_notice(t->recording, "program that is not 64-bit x86: its calls are missing",
                          th->exec_path ? th->exec_path : "?");
     if (!t->deaf) {
-        struct event event = {.call = CALL_EXEC, .syscall = SYS_execve, .fd = -1};
-        event.stack = t->executed ? th->clone_stack : 0; /* the first one is our own doing */
+        struct event event = {.call = CALL_EXEC, .syscall = (uint16_t)th->syscall, .fd = -1};
+        event.stack = t->executed ? th->stack : 0; /* the first one is our own doing */
         t->executed = true;
         if (th->exec_path)
             event.path = recording_string(t->recording, th->exec_path, strlen(th->exec_path));
@@ -322,7 +340,7 @@ static void at_thread_end(struct tracer *t, struct thread *th)
             finish_call(t, th, rax);
     }
     if (!t->deaf && th->process) {
-        struct event event = {.call = CALL_EXIT, .syscall = UINT16_MAX, .fd = -1};
+        struct event event = {.call = CALL_EXIT, .syscall = SYSCALL_NONE, .fd = -1};
         event.result = (int64_t)status;
         tracer_instant(t, th, &event);
     }

@@ -96,14 +96,16 @@ struct thread {
     int syscall;
     const struct call_rule *rule;
     bool holds_turn; /* as the rule says, unless the entry found that it need not */
+    bool overtaken;  /* others no longer wait for it, but its event has not ended */
     enum proceed proceed;
     struct event event;
     uint64_t event_number; /* 0 when it is no event */
     /* What the entry found out, for the exit. */
     struct buf bytes; /* of a write, read together with the stack; empty when they were not */
     struct place place, other;
+    /* Of a clone or an exec, whose event comes with a stop of another kind. */
+    uint32_t stack;
     uint64_t clone_flags;
-    uint32_t clone_stack;
     char *exec_path;
 };
 
@@ -122,6 +124,8 @@ struct tracer {
     size_t alive;
     vec_of(struct thread *) waiting; /* first come, first served */
     struct thread *turn;             /* whose turn it is: inside such a call */
+    uint64_t turn_since;             /* as now() gives it */
+    size_t overtaken;                /* how many threads are */
     uint64_t position;
     uint64_t started; /* nanoseconds on the monotonic clock */
     pid_t program;    /* the first process */
