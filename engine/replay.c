@@ -177,17 +177,17 @@ static bool move_in(struct replay *r, uint32_t file, uint32_t dir, const char *n
 static bool apply_rename(struct replay *r)
 {
     const struct event *v = r->event;
-    bool exchange = v->flags & RENAME_EXCHANGE;
     if (!v->dir)
         return move_in(r, v->file, v->other_dir, r->other_name);
-    if (!v->other_dir) /* out; of an exchange, what came in return may not be known */
-        return exchange && v->other ? move_in(r, v->other, v->dir, r->name)
-                                    : tree_detach(r->tree, v->dir, r->name, v->file, r->e);
+    if (!v->other_dir)
+        return tree_detach(r->tree, v->dir, r->name, v->file, r->e);
     uint32_t found = tree_lookup(r->tree, v->dir, r->name);
     if (found && found != v->file)
         return error_set(r->e, "\"%s\" in directory %u is file %u, not file %u", r->name, v->dir,
                          found, v->file);
-    return tree_rename(r->tree, v->dir, r->name, v->other_dir, r->other_name, v->flags, r->e);
+    /* A whiteout that takes the old name has an event of its own. */
+    uint32_t flags = v->flags & ~(uint32_t)RENAME_WHITEOUT;
+    return tree_rename(r->tree, v->dir, r->name, v->other_dir, r->other_name, flags, r->e);
 }
 
 static bool apply_link(struct replay *r)

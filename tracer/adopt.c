@@ -29,6 +29,12 @@ static void read_file(struct tracer *t, int dirfd, const char *name, struct even
         close(fd);
 }
 
+/* The file that came under this name, when it has others here: the same one, not one more. */
+static uint32_t known(struct tracer *t, const struct stat *st)
+{
+    return S_ISDIR(st->st_mode) ? 0 : files_find(t->files, st);
+}
+
 /* Fills in who came and with what. */
 static void bring(struct tracer *t, uint32_t dir, int dirfd, const char *name,
                   const struct stat *st, struct event *event)
@@ -69,7 +75,8 @@ static void adopt_below(struct tracer *t, struct thread *th, uint32_t dir, int d
     while ((entry = readdir(list))) {
         struct stat st;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+            files_excluded(t->files, st.st_dev, st.st_ino))
             continue;
         adopt(t, th, dir, fd, entry->d_name, &st, NULL);
     }
@@ -79,10 +86,23 @@ static void adopt_below(struct tracer *t, struct thread *th, uint32_t dir, int d
 uint32_t adopt(struct tracer *t, struct thread *th, uint32_t dir, int dirfd, const char *name,
                const struct stat *st, const char *why)
 {
-    struct event event = {.call = CALL_RENAME, .syscall = UINT16_MAX, .fd = -1, .other_dir = dir};
-    event.other_name = recording_string(t->recording, name, strlen(name));
-    bring(t, dir, dirfd, name, st, &event);
-    event.other_path = event.path;
+    uint32_t string = recording_string(t->recording, name, strlen(name));
+    struct event event = {.syscall = SYSCALL_NONE, .fd = -1, .file = known(t, st)};
+    event.stack = th->event.stack; /* of the call that brought it, if that is known */
+    if (event.file) {
+        event.call = CALL_LINK;
+        event.dir = dir;
+        event.name = string;
+        event.path = files_entry_path(t->files, dir, name);
+        event.other_path = files_path(t->files, event.file);
+        files_name(t->files, dir, name, event.file);
+    } else {
+        event.call = CALL_RENAME;
+        event.other_dir = dir;
+        event.other_name = string;
+        bring(t, dir, dirfd, name, st, &event);
+        event.other_path = event.path;
+    }
     if (why)
         recording_notice(t->recording, why, name);
     tracer_instant(t, th, &event);
@@ -96,6 +116,11 @@ void adopt_moved(struct tracer *t, struct thread *th, uint32_t dir, int dirfd, c
     struct stat st;
     if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
+    th->event.file = known(t, &st);
+    if (th->event.file) {
+        files_name(t->files, dir, name, th->event.file);
+        return;
+    }
     bring(t, dir, dirfd, name, &st, &th->event);
     if (S_ISDIR(st.st_mode))
         adopt_below(t, th, th->event.file, dirfd, name);

@@ -199,16 +199,37 @@ enum proceed enter_rename(struct tracer *t, struct thread *th)
     return PROCEED_RECORD;
 }
 
+/* Two names of one file: rename() does nothing then. When only one of them is in the data, the event
+ * says that it was renamed to itself, for nothing went in or out. */
+static void rename_nothing(struct tracer *t, struct event *event, const struct place *from,
+                           const struct place *to)
+{
+    event->file = event->other = from->file;
+    if (!from->inside)
+        about_entry(t, event, to);
+    if (!to->inside)
+        about_other_entry(t, event, from);
+}
+
+/* Where the name was that moved, something else has it now: what came from outside in exchange, or
+ * a whiteout. It follows as an event of its own. */
+static void take_left_behind(struct tracer *t, struct thread *th, const struct place *from)
+{
+    struct stat st;
+    if (from->inside && fstatat(from->fd, from->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        adopt(t, th, from->dir, from->fd, from->name, &st, NULL);
+}
+
 void leave_rename(struct tracer *t, struct thread *th)
 {
     struct event *event = &th->event;
     struct place *from = &th->place, *to = &th->other;
     if (failed(th))
         return;
-    if (event->flags & RENAME_WHITEOUT)
-        recording_notice(t->recording, "unsupported call", "renameat2 with RENAME_WHITEOUT");
-    if (from->inside && to->inside && from->file == to->file)
-        return; /* two names of one file: rename() does nothing then */
+    if (from->file && from->file == to->file) {
+        rename_nothing(t, event, from, to);
+        return;
+    }
     bool exchange = event->flags & RENAME_EXCHANGE;
     if (to->inside)
         take_away(t, event, to);
@@ -223,12 +244,14 @@ void leave_rename(struct tracer *t, struct thread *th)
         event->traits |= EVENT_MOVED_OUT;
         files_detach(t->files, from->file);
         t->stale++;
-    } else if (!from->inside)
+    } else if (!from->inside) {
+        if (exchange && to->file)
+            files_detach(t->files, to->file);
         adopt_moved(t, th, to->dir, to->fd, to->name);
-    else
+    } else
         files_name(t->files, to->dir, to->name, from->file);
-    if (exchange && from->inside != to->inside)
-        recording_notice(t->recording, "unsupported call", "exchange with a file outside");
+    if ((event->flags & RENAME_WHITEOUT) || (exchange && !to->inside))
+        take_left_behind(t, th, from);
 }
 
 /* ---- link, symlink, unlink, mkdir, mknod ---- */
@@ -251,6 +274,10 @@ enum proceed enter_link(struct tracer *t, struct thread *th)
     about_entry(t, &th->event, &th->place);
     th->event.flags = flags;
     th->event.file = flags & AT_SYMLINK_FOLLOW ? th->other.target_file : th->other.file;
+    if (th->event.file == th->other.file && th->other.inside)
+        th->event.other_path = files_entry_path(t->files, th->other.dir, th->other.name);
+    else if (th->event.file)
+        th->event.other_path = files_path(t->files, th->event.file);
     return PROCEED_RECORD;
 }
 

@@ -184,7 +184,10 @@ static void add_link(struct cell *c, struct session *s, const struct event *even
 {
     add_path(c, s, event->path, event->file);
     cell_add(c, STYLE_DIM, " = ");
-    add_path(c, s, 0, event->file);
+    if (event->traits & EVENT_MOVED_IN)
+        cell_add(c, STYLE_DIM, "(outside)");
+    else
+        add_path(c, s, event->other_path, event->file);
 }
 
 static void add_exit(struct cell *c, const struct event *event)

@@ -221,15 +221,22 @@ static void mode_unlinked(void)
     put(fd, "not in the new one\n");
 }
 
+/* A folder beside the data directory. */
+static void make_outside(char *path)
+{
+    must("getcwd", getcwd(path, PATH_LENGTH - 16) != NULL);
+    strcat(path, ".outside");
+    must("mkdir", mkdir(path, 0755) == 0);
+}
+
 /* Files that come from outside the data directory, and that leave it and come back changed. */
 static void mode_moves(void)
 {
     char outside[PATH_LENGTH], file[PATH_LENGTH + 16], folder[PATH_LENGTH + 16];
-    must("getcwd", getcwd(outside, sizeof outside - 16) != NULL);
-    strcat(outside, ".outside");
+    make_outside(outside);
     snprintf(file, sizeof file, "%s/file", outside);
     snprintf(folder, sizeof folder, "%s/folder", outside);
-    must("mkdir", mkdir(outside, 0755) == 0 && mkdir(folder, 0750) == 0);
+    must("mkdir", mkdir(folder, 0750) == 0);
     int fd = open_new(file, 0);
     put(fd, "written outside\n");
     must("rename in", rename(file, "in") == 0);
@@ -242,6 +249,84 @@ static void mode_moves(void)
     must("directory in", rename(folder, "folder") == 0);
     put(open_new("folder/f", 0), "in a directory from outside\n");
     must("clean", unlink(file) == 0 && rmdir(outside) == 0);
+}
+
+/* Names of one file stay names of one file when they come from outside, together or one by one. */
+static void mode_links_in(void)
+{
+    char outside[PATH_LENGTH];
+    make_outside(outside);
+    int data = open(".", O_PATH | O_DIRECTORY), out = open(outside, O_PATH | O_DIRECTORY);
+    must("mkdir", mkdirat(out, "folder", 0755) == 0);
+    int fd = openat(out, "folder/first", O_WRONLY | O_CREAT, 0644);
+    put(fd, "written outside\n");
+    must("link", linkat(out, "folder/first", out, "folder/second", 0) == 0);
+    must("link", linkat(out, "folder/first", out, "third", 0) == 0);
+    must("directory in", renameat(out, "folder", data, "folder") == 0);
+    put(fd, "written inside\n");
+    must("file in", renameat(out, "third", data, "third") == 0);
+    put(fd, "by three names\n");
+    must("rename", rename("third", "fourth") == 0 && link("fourth", "fifth") == 0);
+    must("clean", rmdir(outside) == 0);
+}
+
+/* What changes places with something outside; what leaves a whiteout behind; and names of one file
+ * on both sides, where a rename does nothing. */
+static void mode_exchange(void)
+{
+    char outside[PATH_LENGTH];
+    make_outside(outside);
+    int data = open(".", O_PATH | O_DIRECTORY), out = open(outside, O_PATH | O_DIRECTORY);
+    int went = open_new("file", 0), came = openat(out, "file", O_WRONLY | O_CREAT, 0600);
+    put(came, "from outside\n");
+    must("out", renameat2(data, "file", out, "file", RENAME_EXCHANGE) == 0);
+    put(came, "and written inside\n");
+    put(went, "written outside\n");
+
+    must("mkdir", mkdir("folder", 0755) == 0 && mkdirat(out, "folder", 0750) == 0);
+    close(open_new("folder/goes-out", 0));
+    close(openat(out, "folder/comes-in", O_WRONLY | O_CREAT, 0640));
+    must("in", renameat2(out, "folder", data, "folder", RENAME_EXCHANGE) == 0);
+    must("it went", unlinkat(out, "folder/goes-out", 0) == 0);
+    put(open("folder/comes-in", O_WRONLY), "it came\n");
+
+    close(open_new("covered", 0));
+    if (renameat2(data, "covered", data, "moved", RENAME_WHITEOUT) == 0)
+        must("the whiteout", unlink("covered") == 0);
+    else
+        must("RENAME_WHITEOUT", errno == EINVAL || errno == EPERM);
+
+    must("link", linkat(data, "file", out, "same", 0) == 0);
+    must("same", renameat(data, "file", out, "same") == 0);
+    must("same", renameat(out, "same", data, "file") == 0);
+    put(came, "it is still there\n");
+    must("clean", unlinkat(out, "same", 0) == 0 && unlinkat(out, "file", 0) == 0);
+    must("clean", unlinkat(out, "folder", AT_REMOVEDIR) == 0 && rmdir(outside) == 0);
+}
+
+static void *open_leased(void *data)
+{
+    (void)data;
+    put(open("leased", O_WRONLY), "after the lease\n");
+    return NULL;
+}
+
+/* An open that another thread must let through, which makes files meanwhile: the recorder cannot
+ * let one wait for the other. */
+static void mode_overtaken(void)
+{
+    pthread_t thread;
+    signal(SIGIO, SIG_IGN);
+    close(open_new("leased", 0));
+    int fd = open("leased", O_RDONLY);
+    must("lease", fcntl(fd, F_SETLEASE, F_RDLCK) == 0);
+    must("thread", pthread_create(&thread, NULL, open_leased, NULL) == 0);
+    while (fcntl(fd, F_GETLEASE) == F_RDLCK)
+        usleep(1000);
+    put(open_new("meanwhile", 0), "while the other waits\n");
+    must("give up the lease", fcntl(fd, F_SETLEASE, F_UNLCK) == 0);
+    pthread_join(thread, NULL);
+    put(open_new("after", 0), "in order again\n");
 }
 
 static void on_alarm(int number)
@@ -350,6 +435,9 @@ static const struct {
     {"append", mode_append},
     {"unlinked", mode_unlinked},
     {"moves", mode_moves},
+    {"links-in", mode_links_in},
+    {"exchange", mode_exchange},
+    {"overtaken", mode_overtaken},
     {"interrupted", mode_interrupted},
     {"unshared", mode_unshared},
     {"exec-thread", mode_exec_thread},

@@ -10,8 +10,8 @@
 need sqlite3 jq
 
 if [ $# -eq 0 ]; then
-    set -- exec spawn fork stdout-dup stdout-file passed sparse append unlinked moves interrupted \
-        unshared exec-thread modes
+    set -- exec spawn fork stdout-dup stdout-file passed sparse append unlinked moves links-in \
+        exchange overtaken interrupted unshared exec-thread modes
 fi
 for mode; do
     rm -rf "$data"
@@ -22,6 +22,16 @@ for mode; do
     stdout-file)
         has_events 1 '.call == "print"'
         has_events 1 '.call == "write" and .path == "output"'
+        ;;
+    links-in)
+        has_events 1 '.call == "link" and .path == "folder/second"'
+        has_events 1 '.call == "link" and .path == "fifth" and .other_path == "fourth"'
+        run 0 "$FLOTSAM" trace "$session"
+        prints 'link +fifth = fourth'
+        ;;
+    overtaken)
+        has_events 3 '.words | index("overlapped")'
+        has_events 0 '.path == "after" and (.words | index("overlapped"))'
         ;;
     interrupted) has_events 50 '.call == "write" and .path == "counted"' ;;
     esac

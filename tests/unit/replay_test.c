@@ -167,12 +167,16 @@ static void exchange_with_the_outside(void **state)
     uint32_t inside = create(f, "n", 5), second = create(f, "m", 5);
     uint32_t first_in = file(f, FILE_REGULAR), second_in = file(f, FILE_SYMLINK);
     happen(f, (struct event){.call = CALL_RENAME,
-                             .traits = EVENT_MOVED_OUT | EVENT_MOVED_IN,
+                             .traits = EVENT_MOVED_OUT,
                              .flags = RENAME_EXCHANGE,
                              .file = inside,
-                             .other = first_in,
                              .dir = FILE_ROOT,
-                             .name = str(f, "n"),
+                             .name = str(f, "n")});
+    happen(f, (struct event){.call = CALL_RENAME,
+                             .traits = EVENT_MOVED_IN,
+                             .file = first_in,
+                             .other_dir = FILE_ROOT,
+                             .other_name = str(f, "n"),
                              .mode = 0600,
                              .size = 3,
                              .payload = recording_payload(f->r, "abc", 3)});
@@ -192,6 +196,43 @@ static void exchange_with_the_outside(void **state)
     assert_string_equal(tree_file(f->t, second_in)->target, "/etc");
     assert_int_equal(tree_file(f->t, inside)->links, 0);
     assert_int_equal(tree_file(f->t, second)->links, 0);
+}
+
+/* The whiteout takes the old name by an event of its own. */
+static void rename_with_a_whiteout(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t moved = create(f, "n", 5), whiteout = file(f, FILE_OTHER);
+    happen(f, (struct event){.call = CALL_RENAME,
+                             .flags = RENAME_WHITEOUT,
+                             .file = moved,
+                             .dir = FILE_ROOT,
+                             .name = str(f, "n"),
+                             .other_dir = FILE_ROOT,
+                             .other_name = str(f, "m")});
+    happen(f, (struct event){.call = CALL_RENAME,
+                             .traits = EVENT_MOVED_IN,
+                             .file = whiteout,
+                             .other_dir = FILE_ROOT,
+                             .other_name = str(f, "n")});
+    replay_well(f);
+    assert_int_equal(tree_lookup(f->t, FILE_ROOT, "m"), moved);
+    assert_int_equal(tree_lookup(f->t, FILE_ROOT, "n"), whiteout);
+}
+
+/* A name from outside of a file that has one inside already: nothing new comes in. */
+static void a_second_name_comes_in(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t known = create(f, "n", 5);
+    happen(f, (struct event){.call = CALL_RENAME,
+                             .file = known,
+                             .other_dir = FILE_ROOT,
+                             .other_name = str(f, "m")});
+    replay_well(f);
+    assert_int_equal(tree_lookup(f->t, FILE_ROOT, "m"), known);
+    assert_int_equal(tree_lookup(f->t, FILE_ROOT, "n"), known);
+    assert_int_equal(tree_file(f->t, known)->size, 5);
 }
 
 static void exchange_with_something_unknown_only_takes_away(void **state)
@@ -405,6 +446,8 @@ int main(void)
         test(stores_do_not_extend),
         test(what_is_written_to_a_fifo_is_not_kept),
         test(exchange_with_the_outside),
+        test(rename_with_a_whiteout),
+        test(a_second_name_comes_in),
         test(exchange_with_something_unknown_only_takes_away),
         test(overlapping_calls_take_the_order_that_is_possible),
         test(calls_that_only_look_overlapping_are_no_excuse),
