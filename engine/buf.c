@@ -2,6 +2,7 @@
 #include "engine/buf.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,12 @@
 
 char *buf_room(struct buf *b, size_t n)
 {
-    if (b->n + n + 1 > b->cap) {
+    if (n >= b->cap - b->n) {
         size_t cap = b->cap ? b->cap : 64;
-        while (cap < b->n + n + 1)
+        while (cap - b->n <= n && cap <= SIZE_MAX / 2)
             cap *= 2;
+        if (cap - b->n <= n)
+            cap = SIZE_MAX; /* more than there can be: fails as all memory that is not there */
         b->at = xrealloc(b->at, cap);
         b->cap = cap;
     }
