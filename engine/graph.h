@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * graph: the persistence graph. Ops as nodes, "must persist before" as edges.
+ *
+ * Only direct edges are stored, a few an op (same block, same file, same entry, the journal); the
+ * rest follows: an op must persist before another when a path of direct edges leads there, or when
+ * it was durable before the other was issued. durable(a) is the position at which the earliest
+ * sync that covers a, or that covers something a must precede, has returned.
+ *
+ * Building is one pass over the events and two over the ops; memory is O(ops).
+ */
+#ifndef ENGINE_GRAPH_H
+#define ENGINE_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/error.h"
+#include "engine/model.h"
+#include "engine/op.h"
+#include "engine/stream.h"
+
+/* Where events and the starting image come from: a session, or a litmus program. */
+struct graph_source {
+    void *data;
+    uint64_t events;
+    bool (*event)(void *data, uint64_t number, struct event *out, struct error *e);
+    /* Files that exist before the run: length, and whether a block has data (no hole). */
+    uint64_t (*length)(void *data, uint32_t file);
+    bool (*has_block)(void *data, uint32_t file, uint64_t block);
+};
+
+struct graph_edge {
+    uint32_t from;
+    uint32_t rule; /* enum model_rule */
+};
+
+/* A position that never comes: not durable by the end of the run. */
+#define NEVER UINT64_MAX
+
+struct graph {
+    struct model model;
+    size_t n;
+    struct op *ops;
+    uint64_t *issued;  /* position at which each op was issued */
+    uint64_t *durable; /* position at which it is certain to be durable; NEVER */
+    uint64_t *lacking; /* lacking[i]: the smallest durable over ops i, i+1, …; [n] is NEVER */
+    uint32_t *first;   /* n + 1: edges into op i are edges[first[i]] … edges[first[i + 1] − 1] */
+    struct graph_edge *edges;
+    uint32_t *event_first; /* [events + 2]: the first op issued at or after an event's entry */
+    uint64_t events;
+    uint64_t end; /* the last position of the run */
+};
+
+bool graph_build(struct graph **out, const struct model *model, const struct graph_source *source,
+                 struct error *e);
+void graph_free(struct graph *g);
+
+/* Whether a must persist before b (a ≠ b). Cheap when a sync or nothing decides; otherwise walks
+ * back from b, no further than a. */
+bool graph_before(const struct graph *g, uint32_t a, uint32_t b);
+
+/* A shortest chain of reasons for it: steps[0] explains why the op that follows a …, the last why
+ * … b; at most max are written, the number of steps is returned, 0 when a need not precede b. */
+struct graph_step {
+    uint32_t from, to;
+    enum model_rule rule;
+};
+size_t graph_why(const struct graph *g, uint32_t a, uint32_t b, struct graph_step *steps,
+                 size_t max);
+
+/* Restricts the order to a few ops, given in ascending order: bit j of row i of `below` (a row has
+ * (n + 63) / 64 words) is set when ops[j] must persist before ops[i]. O(span × n / 64), where span
+ * is the number of ops from the first to the last. */
+void graph_closure(const struct graph *g, const uint32_t *ops, size_t n, uint64_t *below);
+
+/* The ops that an event issued: the first, and how many. */
+uint32_t graph_event_ops(const struct graph *g, uint64_t event, size_t *count);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What graph_build.c (the passes, syncs) and graph_ops.c (what each call becomes) share. Nothing
+ * else includes it.
+ */
+#ifndef ENGINE_GRAPH_INSIDE_H
+#define ENGINE_GRAPH_INSIDE_H
+
+#include "engine/graph.h"
+#include "engine/map.h"
+#include "engine/vec.h"
+
+/* A truncation: blocks of older epochs from `block` on are free. */
+struct cut {
+    uint32_t epoch;
+    uint64_t block;
+};
+
+/* What the pass knows of an inode. Op numbers are NO_OP when there is none. */
+struct inode {
+    bool known;
+    uint64_t length;
+    uint32_t epoch;           /* goes up with each truncation */
+    vec_of(struct cut) cuts;  /* ascending in both members */
+    uint32_t created;         /* the name op that made it */
+    uint32_t named;           /* the last name op that gave it a name */
+    uint32_t sized;           /* the last alloc or size */
+    uint32_t new_data;        /* the last data op of a new block */
+    uint32_t called;          /* the last op on its contents */
+    uint32_t changed;         /* the last op that surely dirtied the inode, */
+    uint32_t changed_data;    /* and the last of those that fdatasync cares for */
+    uint32_t synced;          /* ops of its contents before this one are durable */
+    vec_of(uint32_t) entries; /* of a directory: name ops since it was last synced */
+};
+
+/* A sync, as found on the way; applied when all ops are known. */
+struct sync_point {
+    uint64_t entry, exit;
+    uint32_t file;    /* whose contents; 0: everything */
+    uint32_t journal; /* the last op of the journal that it commits; NO_OP */
+};
+
+struct builder {
+    struct model model;
+    const struct graph_source *source;
+    struct event event;   /* at hand, */
+    uint64_t number;      /* and its number */
+    uint16_t ordinal;     /* of its next op */
+    bool own_sync;        /* the event is a synced write */
+    vec_of(struct op) ops;
+    vec_of(uint64_t) issued;
+    vec_of(uint64_t) returned; /* exit of the event */
+    vec_of(uint64_t) covered;  /* the earliest sync that covers it by itself; NEVER */
+    vec_of(uint32_t) journal_at; /* the last entry of the journal when it was issued, or itself */
+    struct map copies;           /* op → its copy that a sync carried */
+    vec_of(uint32_t) first;
+    vec_of(struct graph_edge) edges;
+    vec_of(struct inode) inodes; /* by file number */
+    struct map blocks;           /* struct block_key → see graph_ops.c */
+    struct map entries;          /* struct entry_key → last name op + 1 */
+    uint32_t journal;            /* the last op in the journal */
+    vec_of(struct sync_point) syncs;
+};
+
+struct inode *builder_inode(struct builder *b, uint32_t file);
+
+/* A new op of the event at hand; edges into it follow before the next one. */
+uint32_t builder_op(struct builder *b, struct op op);
+void builder_edge(struct builder *b, uint32_t from, enum model_rule rule);
+
+/* graph_ops.c: the ops of the event at hand. */
+void builder_contents(struct builder *b); /* write, copy, truncate, fallocate, open with O_TRUNC */
+void builder_names(struct builder *b);
+/* A copy of a data op that a sync carries past the new blocks before it. */
+uint32_t builder_carry_data(struct builder *b, uint32_t original);
+/* A copy of a name op that a sync carries past the journal, after copies of those that made its
+ * directories. The original itself when a sync covers that. */
+uint32_t builder_carry_name(struct builder *b, uint32_t original);
+
+#endif

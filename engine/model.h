@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * model: what a file system promises. A model is a table of rules: how calls fall apart into ops,
+ * which op must persist before which, and what a sync makes durable. Each rule has a name and a
+ * reason that people are shown ("why must A come before B?").
+ *
+ * `posix` promises what the standard and the manual pages do. `ext4`, `xfs` and `btrfs` are what
+ * those were measured to leave behind; `ext4-paper` is the published model, to compare results;
+ * `strict` persists calls in the order in which they were made.
+ */
+#ifndef ENGINE_MODEL_H
+#define ENGINE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/error.h"
+
+/* Why one op must persist before another. */
+#define MODEL_RULES(X)                                                                             \
+    X(SYNCED, "synced", "a sync that made it durable had returned before the other was issued")     \
+    X(BLOCK, "same-block", "changes of one block reach the disk in program order")                  \
+    X(ENTRY, "same-entry", "a change of a directory entry follows the one before it")               \
+    X(PARENT, "parent", "an entry cannot be in a directory that does not exist")                    \
+    X(JOURNAL, "journal", "one journal takes name changes in program order")                        \
+    X(CREATED, "created", "a file's blocks and sizes enter the journal after its creation")         \
+    X(FILE, "file-order", "allocations and sizes of one file keep their order")                     \
+    X(NEW_DATA, "new-blocks", "new blocks of one file are written in order")                        \
+    X(ALLOC, "alloc-first", "a block is allocated before its data can be found")                    \
+    X(DATA_FIRST, "data-first", "a size never covers data that is not written yet")                 \
+    X(RENAME_OVER, "rename-over", "a rename over a file first allocates the new file's blocks")      \
+    X(RANGE, "range", "moving or freeing blocks first writes what they hold")                       \
+    X(PROGRAM, "program-order", "this model persists calls in the order they were made")
+
+enum model_rule {
+#define X(id, name, reason) RULE_##id,
+    MODEL_RULES(X)
+#undef X
+        RULE_COUNT
+};
+
+const char *model_rule_name(enum model_rule rule);
+const char *model_rule_reason(enum model_rule rule);
+
+/* How names are ordered among each other, beyond what reads or replaces one entry. */
+enum model_names { NAMES_FREE, NAMES_SAME_FILE, NAMES_JOURNAL };
+
+/* What a sync of a file says of names. */
+enum model_sync {
+    SYNC_OWN_ENTRIES,  /* of a directory: its entries; of a file: nothing */
+    SYNC_OWN_NAME,     /* the same, and of a file: its own name, carried past others */
+    SYNC_JOURNAL,      /* everything in the journal up to the file's last change */
+    SYNC_EVERYTHING,
+};
+
+struct model {
+    const char *name;
+    const char *summary;
+    enum model_names names;
+    enum model_sync sync;
+    bool whole_calls;      /* a write persists as a whole, not by blocks */
+    bool first_write_holes; /* but of a write to an empty file blocks may persist without others */
+    bool alloc_shows;      /* a new block can be found before its data: zeros */
+    bool size_shows;       /* the size of an append inside a block can precede its data: zeros */
+    bool size_after_data;  /* a size waits for the data it covers */
+    bool new_in_order;     /* new blocks of one file keep their order */
+    bool tail_shows;       /* the zeroing of a truncated tail can precede the new size */
+    bool rename_allocates; /* a rename over a file waits for the new file's allocations */
+    bool file_in_order;    /* all calls on one file's contents keep their order */
+    bool program_order;    /* all calls keep their order */
+};
+
+/* What a config's [model] section may set besides the name. */
+struct model_switch {
+    const char *name;
+    const char *help;
+};
+/* Ended by an entry without a name. */
+const struct model_switch *model_switches(void);
+
+/* All models, ended by NULL; the first is the default. */
+const struct model *const *model_table(void);
+
+/* A copy of the model of that name; false with the known names in the error. */
+bool model_find(const char *name, struct model *out, struct error *e);
+
+/* Sets a switch of it. False when there is no such switch. */
+bool model_set(struct model *model, const char *name, bool on, struct error *e);
+
+#endif

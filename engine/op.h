@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * op: the smallest thing that persists as a unit. A model (model.h) makes ops from events; the
+ * graph (graph.h) says which must persist before which; a state (state.h) is what a set of them
+ * leaves behind.
+ *
+ * Ops are numbered from 0 in the order in which they were issued: by their event's entry, and
+ * inside an event in a fixed order. Edges never point backwards in it.
+ */
+#ifndef ENGINE_OP_H
+#define ENGINE_OP_H
+
+#include <stdint.h>
+
+/* What real file systems allocate, write and tear by. */
+enum { BLOCK_SIZE = 4096 };
+
+enum op_kind {
+    OP_NAME = 1, /* a change of directory entries or of an inode's mode: the event says which */
+    OP_SIZE,     /* the file's length becomes `size` (see op_sets_size) */
+    OP_ALLOC,    /* a new block at `offset`, which reads as zeros; may set the length */
+    OP_DATA,     /* `length` bytes at `offset` become those of `payload`; may set the length */
+    OP_ZERO,     /* `length` bytes at `offset` become zeros: the tail of a truncated file */
+    OP_RANGE,    /* fallocate that moves or frees blocks (punch, zero, collapse, insert): the event
+                    says which; one op for the whole call */
+};
+
+enum {
+    OP_EXTENDS = 1 << 0, /* the length becomes at least `size` */
+    OP_CARRIED = 1 << 1, /* a copy that a sync carried past an edge: original is in `carried` */
+};
+
+struct op {
+    uint64_t event;   /* the event whose effect it is; for a copy, that of its original */
+    uint64_t offset;  /* in the file */
+    uint64_t length;  /* in bytes: within one block, unless the model keeps whole calls together */
+    uint64_t size;    /* OP_SIZE: the new length; with OP_EXTENDS: the least length */
+    uint64_t payload; /* OP_DATA: where its first byte is kept (stream.h); PAYLOAD_ZEROS: zeros */
+    uint32_t file;    /* the inode */
+    uint32_t carried; /* OP_CARRIED: the op that it is a copy of */
+    uint8_t kind;
+    uint8_t flags;
+    uint16_t ordinal; /* its place among the ops of its event, from 0 */
+};
+
+/* What op numbers that mean "none" look like. */
+#define NO_OP UINT32_MAX
+
+#endif
