@@ -76,7 +76,7 @@ static void path_pop(struct buf *path, size_t length)
         path->at[length] = '\0';
 }
 
-static enum file_kind kind_of(mode_t mode)
+enum file_kind image_kind(mode_t mode)
 {
     switch (mode & S_IFMT) {
     case S_IFREG:
@@ -194,7 +194,7 @@ static void tell(struct capture *c, const struct stat *st, uint32_t file, uint32
         .file = file,
         .parent = parent,
         .name = name,
-        .kind = kind_of(st->st_mode),
+        .kind = image_kind(st->st_mode),
         .mode = st->st_mode & MODE_BITS,
         .size = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0,
     };
@@ -207,7 +207,7 @@ static void tell(struct capture *c, const struct stat *st, uint32_t file, uint32
 /* A file that has not been met before: its number in *file. */
 static bool capture_file(struct capture *c, const char *name, const struct stat *st, uint32_t *file)
 {
-    enum file_kind kind = kind_of(st->st_mode);
+    enum file_kind kind = image_kind(st->st_mode);
     char *target = NULL;
     if (kind == FILE_SYMLINK && !(target = read_target(c, name)))
         return false;

@@ -13,10 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "engine/error.h"
 #include "engine/recording.h"
 #include "engine/stream.h"
+
+/* What a file with this st_mode is. */
+enum file_kind image_kind(mode_t mode);
 
 /* One name that was captured; a file with several names is told once for each. */
 struct image_name {

@@ -52,6 +52,12 @@ void recording_image_name(struct recording *r, uint32_t dir, const char *name, u
 void recording_image_extent(struct recording *r, uint32_t file, uint64_t offset, uint64_t size,
                             uint64_t payload);
 
+/* Kinds of notices that say nothing about the files; any other may mean that what is replayed is
+ * not what was there. */
+#define NOTICE_STACK_CUT "stack cut"
+#define NOTICE_REFUSED   "refused so that the program falls back"
+#define NOTICE_NO_PART   "call without part in a crash state"
+
 /* Counts something that a reader of the trace must know: kind is a short phrase such as
  * "unsupported call", what names the thing. */
 void recording_notice(struct recording *r, const char *kind, const char *what);

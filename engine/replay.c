@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "engine/calls.h"
 #include "engine/log.h"
 #include "engine/vec.h"
 
@@ -283,14 +284,9 @@ struct run {
 static bool impossible(const struct run *run, uint64_t number, const struct event *event,
                        const struct error *why, struct error *e)
 {
-    static const char *const names[] = {
-#define X(id, name) [CALL_##id] = name,
-        CALLS(X)
-#undef X
-    };
-    const char *name = event->call < CALL_COUNT && names[event->call] ? names[event->call] : "?";
     return error_set(e, "%s: event %llu (%s) cannot be replayed: %s; %s",
-                     session_path(run->session), (unsigned long long)number, name, why->text,
+                     session_path(run->session), (unsigned long long)number, call_name(event->call),
+                     why->text,
                      event->traits & EVENT_OVERLAPPED
                          ? "other calls ran at the same time, and their order is not known"
                          : "the session is damaged");

@@ -10,13 +10,13 @@
 #include <limits.h>
 #include <linux/close_range.h>
 #include <linux/sched.h>
-#include <seccomp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+
+#include "engine/calls.h"
 
 void leave_nothing(struct tracer *t, struct thread *th)
 {
@@ -99,8 +99,7 @@ void leave_mmap(struct tracer *t, struct thread *th)
     if (!th->event_number || (event->traits & EVENT_FAILED))
         return;
     event->address = (uint64_t)event->result;
-    struct mapping mapping = {event->address, event->size, event->offset, event->file,
-                              event->path};
+    struct mapping mapping = {event->address, event->size, event->offset, event->file, event->path};
     vec_push(&th->process->mappings, mapping);
     if (event->mode & PROT_WRITE) {
         event->traits |= EVENT_WRITABLE;
@@ -256,21 +255,18 @@ enum proceed enter_exec(struct tracer *t, struct thread *th)
 
 /* ---- refused, and only counted ---- */
 
-static const char *syscall_name(int number, char *room, size_t size)
+static void notice_call(struct tracer *t, const struct thread *th, const char *kind)
 {
-    char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_X86_64, number);
-    snprintf(room, size, "%s", name ? name : "?");
+    char *name = syscall_name((uint16_t)th->syscall);
+    recording_notice(t->recording, kind, name ? name : "?");
     free(name);
-    return room;
 }
 
 /* Work handed to the kernel through memory cannot be followed call by call: the program is told
  * that the kernel has no such thing, and falls back to calls that can. */
 enum proceed enter_refuse(struct tracer *t, struct thread *th)
 {
-    char name[64];
-    recording_notice(t->recording, "refused so that the program falls back",
-                     syscall_name(th->syscall, name, sizeof name));
+    notice_call(t, th, NOTICE_REFUSED);
     struct user_regs_struct skip = th->registers;
     skip.orig_rax = UINT64_MAX;
     skip.rax = -(unsigned long long)ENOSYS;
@@ -303,10 +299,7 @@ enum proceed enter_unsupported(struct tracer *t, struct thread *th)
         if (place_resolve(t, th, AT_FDCWD, a[0], p))
             ours = p->file || p->target_file;
     }
-    if (ours) {
-        char name[64];
-        recording_notice(t->recording, "call without part in a crash state",
-                         syscall_name(th->syscall, name, sizeof name));
-    }
+    if (ours)
+        notice_call(t, th, NOTICE_NO_PART);
     return PROCEED_IGNORE;
 }

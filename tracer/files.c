@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/buf.h"
+#include "engine/image.h"
 #include "engine/map.h"
 #include "engine/vec.h"
 
@@ -33,10 +34,10 @@ struct inode {
 struct files {
     struct recording *recording;
     char *root;
-    struct map by_inode; /* struct inode → file number, 0 when it lives no longer */
-    struct map excluded; /* struct inode */
+    struct map by_inode;    /* struct inode → file number, 0 when it lives no longer */
+    struct map excluded;    /* struct inode */
     vec_of(struct file) at; /* by file number */
-    uint64_t state;      /* goes up when a directory moves, which moves all below it */
+    uint64_t state;         /* goes up when a directory moves, which moves all below it */
 };
 
 struct files *files_new(struct recording *recording, const char *root)
@@ -106,18 +107,9 @@ void files_add(struct files *f, dev_t dev, ino_t ino, uint32_t file, enum file_k
     *map_put(&f->by_inode, &key, sizeof key, NULL) = file;
 }
 
-enum file_kind files_kind_of_mode(mode_t mode)
-{
-    return S_ISREG(mode)    ? FILE_REGULAR
-           : S_ISDIR(mode)  ? FILE_DIRECTORY
-           : S_ISLNK(mode)  ? FILE_SYMLINK
-           : S_ISFIFO(mode) ? FILE_FIFO
-                            : FILE_OTHER;
-}
-
 uint32_t files_create(struct files *f, const struct stat *st, const char *path)
 {
-    enum file_kind kind = files_kind_of_mode(st->st_mode);
+    enum file_kind kind = image_kind(st->st_mode);
     uint32_t file = recording_file(f->recording, kind, path);
     files_add(f, st->st_dev, st->st_ino, file, kind);
     return file;
@@ -135,11 +127,6 @@ uint32_t files_find(struct files *f, const struct stat *st)
         return 0;
     }
     return (uint32_t)*file;
-}
-
-enum file_kind files_kind(const struct files *f, uint32_t file)
-{
-    return file_at(f, file)->kind;
 }
 
 uint64_t files_moves(const struct files *f, uint32_t file)

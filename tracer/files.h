@@ -36,9 +36,6 @@ uint32_t files_create(struct files *f, const struct stat *st, const char *path);
 /* The file that this inode is now; 0 when it is none of the data directory's. */
 uint32_t files_find(struct files *f, const struct stat *st);
 
-enum file_kind files_kind(const struct files *f, uint32_t file);
-enum file_kind files_kind_of_mode(mode_t mode);
-
 /* How often some description of the file was moved by a recorded call, from 1; and once more. A
  * number that nobody else moved since knows its offset without asking. */
 uint64_t files_moves(const struct files *f, uint32_t file);

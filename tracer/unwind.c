@@ -157,7 +157,7 @@ static void walk_in_space(struct unwinder *u, struct space *space, pid_t tid,
         end = walk(u, space->maps, &r, true);
     }
     if (end == WALK_CUT)
-        recording_notice(u->recording, "stack cut",
+        recording_notice(u->recording, NOTICE_STACK_CUT,
                          "deeper than the limit; its outermost frames "
                          "are missing");
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/layout.h"
+#include "engine/recording.h"
 #include "engine/replay.h"
 #include "engine/session.h"
 #include "tui/commands.h"
@@ -29,13 +30,13 @@ static void warn_incomplete(struct session *s, const struct replay_counts *count
         message("warning: the recording was cut short; the folder is as at its last event");
 }
 
-/* Notices that say nothing about the files; any other may mean that the folder is not right. */
+/* Whether a notice says nothing about the files. */
 static bool harmless(const char *kind)
 {
     static const char *const kinds[] = {
-        "stack cut",
-        "refused so that the program falls back",
-        "call without part in a crash state",
+        NOTICE_STACK_CUT,
+        NOTICE_REFUSED,
+        NOTICE_NO_PART,
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kind, kinds[i]))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/calls.h"
 #include "engine/map.h"
 #include "engine/mem.h"
 #include "views/trace_what.h"

@@ -3,28 +3,12 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <seccomp.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/calls.h"
 #include "engine/mem.h"
 #include "engine/nearest.h"
-
-static const char *const call_names[] = {[CALL_NONE] = "?",
-#define X(id, name) [CALL_##id] = name,
-                                         CALLS(X)
-#undef X
-};
-
-const char *call_name(uint16_t call)
-{
-    return call < CALL_COUNT ? call_names[call] : call_names[CALL_NONE];
-}
-
-char *syscall_name(uint16_t number)
-{
-    return seccomp_syscall_resolve_num_arch(SCMP_ARCH_X86_64, number);
-}
 
 /* --- Reading conditions -------------------------------------------------------------------- */
 
@@ -33,15 +17,15 @@ static bool add_call(struct trace_filter *f, const char *name, struct error *e)
     struct nearest near = {.name = name};
 
     for (uint16_t c = CALL_NONE + 1; c < CALL_COUNT; c++) {
-        if (strcmp(call_names[c], name) == 0) {
+        if (strcmp(call_name(c), name) == 0) {
             vec_push(&f->calls, c);
             return true;
         }
-        nearest_offer(&near, call_names[c]);
+        nearest_offer(&near, call_name(c));
     }
-    int number = seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86_64, name);
-    if (number >= 0 && number < UINT16_MAX) {
-        vec_push(&f->syscalls, (uint16_t)number);
+    uint16_t number = syscall_number(name);
+    if (number != SYSCALL_NONE) {
+        vec_push(&f->syscalls, number);
         return true;
     }
     if (near.best)

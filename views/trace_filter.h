@@ -42,10 +42,4 @@ void trace_filter_free(struct trace_filter *f);
 bool trace_filter_pass(struct trace_filter *f, struct session *s, struct symbols *sy,
                        uint64_t number, const struct event *event);
 
-/* The name of a system call by its number on x86-64; NULL when it has none. The caller frees. */
-char *syscall_name(uint16_t number);
-
-/* The name of a family: "write" for CALL_WRITE; "?" for a number that is none. */
-const char *call_name(uint16_t call);
-
 #endif

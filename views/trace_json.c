@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/calls.h"
 #include "engine/buf.h"
 #include "engine/escape.h"
 #include "engine/map.h"

@@ -295,10 +295,7 @@ static void add_numbers(struct cell *c, const struct event *event)
 void trace_what(struct cell *c, struct session *s, const struct event *event)
 {
     if (!add_special(c, s, event)) {
-        if (!event->path && !event->file && event->call == CALL_CHDIR)
-            cell_add(c, STYLE_DIM, "(outside)");
-        else
-            add_path(c, s, event->path, event->file);
+        add_path(c, s, event->path, event->file);
         add_numbers(c, event);
     }
     trace_words(event, add_word, c);
