@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,6 +210,19 @@ static void capture_symbols(const struct record_options *options)
     options->say(why.text);
 }
 
+static void say_what_is_missing(const struct record_options *options,
+                                const struct record_result *result)
+{
+    if (!result->mappings)
+        return;
+    char *text = xasprintf("the program maps files of the data directory to write to them (%" PRIu64
+                           " mapping%s): stores to memory are no system calls and are missing in "
+                           "this trace; record with the store tracer for those",
+                           result->mappings, result->mappings == 1 ? "" : "s");
+    options->say(text);
+    free(text);
+}
+
 static bool record_into(struct recording *recording, const struct record_options *options,
                         const struct backend *backend, const char *root,
                         struct record_result *result, struct error *e)
@@ -226,6 +240,7 @@ static bool record_into(struct recording *recording, const struct record_options
         return false;
     }
     result->events = recording_events(recording);
+    say_what_is_missing(options, result);
     describe_end(recording, result, clock_seconds() - started);
     if (!recording_finish(recording, e))
         return false;
@@ -233,8 +248,7 @@ static bool record_into(struct recording *recording, const struct record_options
     return true;
 }
 
-bool record_run(const struct record_options *options, struct record_result *result,
-                struct error *e)
+bool record_run(const struct record_options *options, struct record_result *result, struct error *e)
 {
     *result = (struct record_result){0};
     const struct backend *backend = find_backend(options->backend, e);

@@ -17,18 +17,19 @@ struct record_options {
     const char *dir;     /* the data directory, which must exist */
     const char *backend; /* a name from the table of backends, or "auto" */
     char **argv;         /* the program and its arguments, NULL at the end */
-    /* Tells a person what is going on, one sentence at a time. */
+    /* Tells a person what is going on, one sentence at a time: what a trace of the program lacks
+     * and what helps, whom the recording waits for. */
     void (*say)(const char *text);
-    bool verify_stacks;  /* hold every stack against libdw's own unwinder: slow, for tests */
+    bool verify_stacks; /* hold every stack against libdw's own unwinder: slow, for tests */
 };
 
 struct record_result {
     uint64_t events;
-    int status;          /* how the program ended, as wait() gives it */
-    bool interrupted;    /* flotsam was told to stop, and ended the program */
-    uint64_t mappings;   /* shared writable mappings of the data directory: stores not seen */
+    int status;        /* how the program ended, as wait() gives it */
+    bool interrupted;  /* flotsam was told to stop, and ended the program */
+    uint64_t mappings; /* shared writable mappings of the data directory: stores not seen */
     uint64_t stacks_same, stacks_different; /* with verify_stacks */
-    char difference[512]; /* the first difference, in words */
+    char difference[512];                   /* the first difference, in words */
 };
 
 /* True when the recording is complete, whatever the program's own status. When it is false and

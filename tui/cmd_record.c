@@ -30,11 +30,6 @@ static void tell(const struct record_options *o, const struct record_result *res
     record_status_text(result->status, status, sizeof status);
     message("%s %s", o->argv[0], status);
     message("%" PRIu64 " events in %s", result->events, o->session);
-    if (result->mappings)
-        message("the program maps files of the data directory to write to them (%" PRIu64
-                " mapping%s): stores to memory are no system calls and are missing in this trace; "
-                "record with the store tracer for those",
-                result->mappings, result->mappings == 1 ? "" : "s");
     if (o->verify_stacks) {
         message("stacks: %" PRIu64 " equal to libdw's, %" PRIu64 " different", result->stacks_same,
                 result->stacks_different);

@@ -98,9 +98,6 @@ static bool record_workload(const struct config *c, const char *session, const c
         char how[256];
         record_status_text(result->status, how, sizeof how);
         message("the workload %s; %llu events", how, (unsigned long long)result->events);
-        if (result->mappings)
-            message("warning: it maps files of the data directory to write to them; what it stores "
-                    "that way is missing in the trace");
     }
     free(workload);
     return ok;
