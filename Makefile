@@ -95,9 +95,6 @@ $(O)/flags: force
 	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' >$@
 
-# Themes are compiled in.
-$(O)/tui/theme_files.o: $(wildcard themes/*.theme)
-
 # ---- packages ----
 
 deps:

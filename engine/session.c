@@ -191,6 +191,8 @@ static bool read_extent(struct session *s, const char *last_sql, const char *cou
     return true;
 }
 
+/* What these queries know of a chunk. */
+_Static_assert(EVENTS_PER_CHUNK == 1024, "the queries of read_limits() say so");
 #define LAST_CHUNK "FROM events ORDER BY first DESC LIMIT 1"
 #define LAST_PACK  "FROM packs ORDER BY number DESC LIMIT 1"
 
