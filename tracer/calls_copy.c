@@ -40,8 +40,8 @@ static struct copy copy_arguments(const struct thread *th)
     case SYS_ioctl:
         return reflink_arguments(th);
     default: /* copy_file_range and splice agree */
-        return (struct copy){.in = (int)a[0], .out = (int)a[2], .in_offset = a[1],
-                             .out_offset = a[3]};
+        return (struct copy){
+            .in = (int)a[0], .out = (int)a[2], .in_offset = a[1], .out_offset = a[3]};
     }
 }
 

@@ -199,8 +199,8 @@ enum proceed enter_rename(struct tracer *t, struct thread *th)
     return PROCEED_RECORD;
 }
 
-/* Two names of one file: rename() does nothing then. When only one of them is in the data, the event
- * says that it was renamed to itself, for nothing went in or out. */
+/* Two names of one file: rename() does nothing then. When only one of them is in the data, the
+ * event says that it was renamed to itself, for nothing went in or out. */
 static void rename_nothing(struct tracer *t, struct event *event, const struct place *from,
                            const struct place *to)
 {
@@ -295,7 +295,7 @@ enum proceed enter_symlink(struct tracer *t, struct thread *th)
 {
     const uint64_t *a = th->args;
     bool plain = th->syscall == SYS_symlink;
-    char target[4096];
+    char target[PATH_MAX];
     if (!place_resolve(t, th, plain ? AT_FDCWD : (int)a[1], plain ? a[1] : a[2], &th->place) ||
         !memory_path(th->tid, a[0], target))
         return PROCEED_IGNORE;

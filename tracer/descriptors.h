@@ -15,20 +15,20 @@
 #include "tracer/files.h"
 
 enum descriptor_kind {
-    DESCRIPTOR_UNKNOWN,  /* not asked yet */
-    DESCRIPTOR_CLOSED,   /* the number is not open */
-    DESCRIPTOR_OUTSIDE,  /* nothing to do with us */
-    DESCRIPTOR_DATA,     /* a file or directory of the data directory */
-    DESCRIPTOR_OUTPUT,   /* the program's standard output, under whatever number */
-    DESCRIPTOR_ERRORS,   /* its standard error */
-    DESCRIPTOR_MARK,     /* the file named in FLOTSAM_MARK */
+    DESCRIPTOR_UNKNOWN, /* not asked yet */
+    DESCRIPTOR_CLOSED,  /* the number is not open */
+    DESCRIPTOR_OUTSIDE, /* nothing to do with us */
+    DESCRIPTOR_DATA,    /* a file or directory of the data directory */
+    DESCRIPTOR_OUTPUT,  /* the program's standard output, under whatever number */
+    DESCRIPTOR_ERRORS,  /* its standard error */
+    DESCRIPTOR_MARK,    /* the file named in FLOTSAM_MARK */
 };
 
 struct descriptor {
     uint8_t kind;
     bool regular;
     uint32_t file;
-    uint32_t flags; /* of the open file description: O_APPEND, O_SYNC, O_DSYNC, O_DIRECT … */
+    uint32_t flags;   /* of the open file description: O_APPEND, O_SYNC, O_DSYNC, O_DIRECT … */
     uint64_t moved;   /* files_moves() when the description's offset was last known, */
     int64_t position; /* to be this */
 };

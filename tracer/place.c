@@ -18,8 +18,8 @@
 static const struct {
     const char *from, *below; /* below: inside /proc/TID */
 } own_paths[] = {
-    {"/proc/self/", "/"},       {"/proc/thread-self/", "/"}, {"/dev/fd/", "/fd/"},
-    {"/dev/stdin", "/fd/0"},    {"/dev/stdout", "/fd/1"},    {"/dev/stderr", "/fd/2"},
+    {"/proc/self/", "/"},    {"/proc/thread-self/", "/"}, {"/dev/fd/", "/fd/"},
+    {"/dev/stdin", "/fd/0"}, {"/dev/stdout", "/fd/1"},    {"/dev/stderr", "/fd/2"},
 };
 
 enum { OWN_PREFIX_ROOM = 32 };
@@ -121,8 +121,7 @@ static void resolve_text(struct tracer *t, struct thread *th, int dirfd, const c
     look_up(t, th, p);
 }
 
-bool place_resolve(struct tracer *t, struct thread *th, int dirfd, uint64_t path,
-                   struct place *out)
+bool place_resolve(struct tracer *t, struct thread *th, int dirfd, uint64_t path, struct place *out)
 {
     char text[PATH_MAX];
     *out = (struct place){.fd = -1};

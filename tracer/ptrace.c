@@ -30,9 +30,8 @@
 #include "tracer/unwind_check.h"
 
 static const long trace_options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD |
-                                  PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE |
-                                  PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
-                                  PTRACE_O_TRACEEXIT;
+                                  PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+                                  PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
 
 /* A call may wait for another thread after all (a lease, a FUSE file system of the program's own):
  * after this long the others no longer wait for its turn to end. */
@@ -197,7 +196,9 @@ static void start_call(struct tracer *t, struct thread *th)
     enum proceed proceed = th->proceed = th->rule->enter(t, th);
     log_debug(RECORD, "thread %d: enters system call %d (%#lx, %#lx, %#lx, %#lx): %s", (int)th->tid,
               th->syscall, th->args[0], th->args[1], th->args[2], th->args[3],
-              proceed == PROCEED_IGNORE ? "ignored" : th->event.path ? "ours" : "watched");
+              proceed == PROCEED_IGNORE ? "ignored"
+              : th->event.path          ? "ours"
+                                        : "watched");
     if (proceed == PROCEED_IGNORE) {
         thread_call_over(th);
         resume(th, 0, false);
@@ -493,8 +494,11 @@ static bool run(const struct record_options *options, struct recording *recordin
     struct started started = {.failure_fd = -1};
     struct call_table calls;
     struct signals signals;
-    struct tracer t = {.recording = recording, .files = files, .calls = &calls,
-                       .options = options, .result = result};
+    struct tracer t = {.recording = recording,
+                       .files = files,
+                       .calls = &calls,
+                       .options = options,
+                       .result = result};
     char mark[64];
     int mark_fd = make_mark(mark, sizeof mark);
     if (mark_fd < 0)

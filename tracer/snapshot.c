@@ -35,7 +35,7 @@ static bool fill_both(struct snapshot_window *w, pid_t tid, uint64_t start, uint
                       struct snapshot_along *along)
 {
     struct iovec local[] = {{w->bytes, end - start}, {along->bytes, along->size}};
-    struct iovec remote[] = {{(void *)(uintptr_t)start, end - start},          // NOLINT
+    struct iovec remote[] = {{(void *)(uintptr_t)start, end - start},           // NOLINT
                              {(void *)(uintptr_t)along->address, along->size}}; // NOLINT
     ssize_t n = process_vm_readv(tid, local, 2, remote, 2, 0);
     if (n < 0 || (uint64_t)n < end - start)

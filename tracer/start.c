@@ -58,7 +58,8 @@ char *start_find_program(const char *name, struct error *e)
     else if (access(path, X_OK) != 0)
         error_errno(e, "%s cannot be executed (chmod +x makes it a program)", name);
     else if (!start_is_native(path))
-        error_set(e, "%s is not a 64-bit x86 program: only those can be recorded; build it for x86-64",
+        error_set(e,
+                  "%s is not a 64-bit x86 program: only those can be recorded; build it for x86-64",
                   name);
     else
         return path;
@@ -140,8 +141,12 @@ bool start_program(char **argv, const char *mark, const struct filter *filter, l
         error_errno(e, "cannot start %s", argv[0]);
         goto out;
     }
-    struct child child = {.path = path, .argv = copy + 1, .env = env, .filter = filter,
-                          .go = go[0], .failure = failure[1]};
+    struct child child = {.path = path,
+                          .argv = copy + 1,
+                          .env = env,
+                          .filter = filter,
+                          .go = go[0],
+                          .failure = failure[1]};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     /* Ctrl-C is for the program; we live until it ends. */
     sigaction(SIGINT, &ignore, &child.interrupt);

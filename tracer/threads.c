@@ -63,8 +63,8 @@ static struct process *process_fork(struct tracer *t, pid_t pid, struct process 
 {
     struct process *p = process_new(t, pid, parent);
     p->space = flags & CLONE_VM ? space_share(parent->space) : space_copy(parent->space);
-    p->descriptors = flags & CLONE_FILES ? descriptors_share(parent->descriptors)
-                                         : descriptors_new(&t->stale);
+    p->descriptors =
+        flags & CLONE_FILES ? descriptors_share(parent->descriptors) : descriptors_new(&t->stale);
     for (size_t i = 0; i < parent->mappings.n; i++)
         vec_push(&p->mappings, parent->mappings.at[i]);
     return p;

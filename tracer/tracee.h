@@ -14,6 +14,7 @@
 #ifndef TRACER_TRACEE_H
 #define TRACER_TRACEE_H
 
+#include <limits.h>
 #include <sys/types.h>
 #include <sys/user.h>
 
@@ -33,15 +34,15 @@ struct call_table;
 
 /* Where a path leads, found out before the call runs. */
 struct place {
-    bool inside;     /* the entry's directory is part of the data */
-    bool exists;     /* there is something of that name: st describes it, links not followed */
-    bool found;      /* the path leads to something, links followed: target describes it */
-    uint32_t dir;    /* the directory that has the entry */
-    uint32_t file;   /* what the entry is now, 0 when nothing of the data */
+    bool inside;   /* the entry's directory is part of the data */
+    bool exists;   /* there is something of that name: st describes it, links not followed */
+    bool found;    /* the path leads to something, links followed: target describes it */
+    uint32_t dir;  /* the directory that has the entry */
+    uint32_t file; /* what the entry is now, 0 when nothing of the data */
     uint32_t target_file;
     struct stat st, target;
-    int fd;          /* the directory, open (O_PATH); −1 when there is none */
-    char name[256];  /* the entry's name; "" when the path has none (".", "..", "/") */
+    int fd;                  /* the directory, open (O_PATH); −1 when there is none */
+    char name[NAME_MAX + 1]; /* the entry's name; "" when the path has none (".", "..", "/") */
 };
 
 /* A shared mapping of a data file. */
@@ -71,7 +72,7 @@ enum proceed {
 };
 
 struct call_rule {
-    uint16_t call; /* enum call */
+    uint16_t call;   /* enum call */
     bool holds_turn; /* while it runs, no other watched call is entered */
     /* At the entry: fills thread->event. */
     enum proceed (*enter)(struct tracer *t, struct thread *th);
@@ -131,9 +132,9 @@ struct tracer {
     pid_t program;    /* the first process */
     bool executed;    /* the program itself runs */
     bool program_ended;
-    bool left_behind; /* and processes that it started go on */
-    bool turn_limited; /* the timer that limits a turn is running */
-    bool deaf; /* the session cannot be written any more: the program goes on unrecorded */
+    bool left_behind;   /* and processes that it started go on */
+    bool turn_limited;  /* the timer that limits a turn is running */
+    bool deaf;          /* the session cannot be written any more: the program goes on unrecorded */
     struct buf scratch; /* bytes read from the program */
     struct buf mark;    /* of an unfinished line written to FLOTSAM_MARK */
 };
