@@ -99,7 +99,8 @@ void leave_mmap(struct tracer *t, struct thread *th)
     if (!th->event_number || (event->traits & EVENT_FAILED))
         return;
     event->address = (uint64_t)event->result;
-    struct mapping mapping = {event->address, event->size, event->offset, event->file, event->path};
+    struct shared_mapping mapping = {event->address, event->size, event->offset, event->file,
+                                     event->path};
     vec_push(&th->process->mappings, mapping);
     if (event->mode & PROT_WRITE) {
         event->traits |= EVENT_WRITABLE;
@@ -108,11 +109,11 @@ void leave_mmap(struct tracer *t, struct thread *th)
 }
 
 /* The first mapping that the range touches; the file's bytes behind it become the event's. */
-static struct mapping *touched(struct thread *th, uint64_t address, uint64_t size)
+static struct shared_mapping *touched(struct thread *th, uint64_t address, uint64_t size)
 {
     struct event *event = &th->event;
     for (size_t i = 0; i < th->process->mappings.n; i++) {
-        struct mapping *m = &th->process->mappings.at[i];
+        struct shared_mapping *m = &th->process->mappings.at[i];
         uint64_t from = address > m->address ? address : m->address;
         uint64_t to = address + size < m->address + m->size ? address + size : m->address + m->size;
         if (from >= to)
@@ -138,7 +139,7 @@ static void cut_mappings(struct process *p, uint64_t address, uint64_t size)
 {
     uint64_t end = address + size;
     for (size_t i = 0; i < p->mappings.n;) {
-        struct mapping m = p->mappings.at[i];
+        struct shared_mapping m = p->mappings.at[i];
         uint64_t m_end = m.address + m.size;
         if (end <= m.address || address >= m_end) {
             i++;
@@ -147,12 +148,12 @@ static void cut_mappings(struct process *p, uint64_t address, uint64_t size)
         p->mappings.at[i] = vec_last(&p->mappings);
         p->mappings.n--;
         if (m.address < address) {
-            struct mapping left = m;
+            struct shared_mapping left = m;
             left.size = address - m.address;
             vec_push(&p->mappings, left);
         }
         if (end < m_end) {
-            struct mapping right = m;
+            struct shared_mapping right = m;
             right.address = end;
             right.offset += end - m.address;
             right.size = m_end - end;
@@ -188,7 +189,8 @@ void leave_mremap(struct tracer *t, struct thread *th)
     event->address = (uint64_t)event->result;
     event->size = th->args[2];
     cut_mappings(th->process, event->address, event->size);
-    struct mapping moved = {event->address, event->size, event->offset, event->file, event->path};
+    struct shared_mapping moved = {event->address, event->size, event->offset, event->file,
+                                   event->path};
     vec_push(&th->process->mappings, moved);
 }
 

@@ -46,7 +46,7 @@ struct place {
 };
 
 /* A shared mapping of a data file. */
-struct mapping {
+struct shared_mapping {
     uint64_t address, size, offset;
     uint32_t file;
     uint32_t path;
@@ -59,7 +59,7 @@ struct process {
     int threads; /* how many live */
     struct space *space;
     struct descriptors *descriptors;
-    vec_of(struct mapping) mappings;
+    vec_of(struct shared_mapping) mappings;
 };
 
 /* How to go on after the entry of a call. */
