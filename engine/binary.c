@@ -41,26 +41,18 @@ struct binary {
 
 /* --- Opening ------------------------------------------------------------------------------- */
 
-static char hex_digit(unsigned v)
-{
-    return "0123456789abcdef"[v & 15];
-}
-
 static bool same_build_id(Dwfl_Module *module, const char *expected)
 {
     const unsigned char *bits;
     GElf_Addr where;
     int n = dwfl_module_build_id(module, &bits, &where);
 
-    if (n <= 0)
-        return false;
-    if (strlen(expected) != 2 * (size_t)n)
-        return false;
-    for (int i = 0; i < n; i++) {
-        if (expected[2 * i] != hex_digit(bits[i] >> 4) || expected[2 * i + 1] != hex_digit(bits[i]))
-            return false;
-    }
-    return true;
+    struct buf hex = {0};
+    if (n > 0)
+        buf_hex(&hex, bits, (size_t)n);
+    bool same = n > 0 && strcmp(hex.at, expected) == 0;
+    buf_free(&hex);
+    return same;
 }
 
 /* The path may come from a stranger's session: looks before it opens, for opening a device can do

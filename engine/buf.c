@@ -43,6 +43,16 @@ void buf_char(struct buf *b, char c)
     *buf_room(b, 1) = c;
 }
 
+void buf_hex(struct buf *b, const void *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < n; i++) {
+        buf_char(b, digits[at[i] >> 4]);
+        buf_char(b, digits[at[i] & 0xf]);
+    }
+}
+
 void buf_printf(struct buf *b, const char *format, ...)
 {
     va_list args, again;

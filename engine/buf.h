@@ -16,6 +16,8 @@ struct buf {
 void buf_add(struct buf *b, const void *bytes, size_t n);
 void buf_text(struct buf *b, const char *text);
 void buf_char(struct buf *b, char c);
+/* Bytes as hexadecimal digits, two each. */
+void buf_hex(struct buf *b, const void *bytes, size_t n);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds n bytes without setting them; returns where they begin, valid until the next addition. */

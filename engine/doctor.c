@@ -277,8 +277,11 @@ static bool probe_libc_debug(struct buf *found)
     ssize_t n = elf ? dwelf_elf_gnu_build_id(elf, &id) : 0;
     struct buf path = {0};
     buf_text(&path, "/usr/lib/debug/.build-id/");
-    for (ssize_t i = 0; i < n; i++)
-        buf_printf(&path, "%02x%s", ((const unsigned char *)id)[i], i == 0 ? "/" : "");
+    if (n > 0) {
+        buf_hex(&path, id, 1);
+        buf_char(&path, '/');
+        buf_hex(&path, (const char *)id + 1, (size_t)n - 1);
+    }
     buf_text(&path, ".debug");
     bool there = n > 0 && access(path.at, R_OK) == 0;
     buf_text(found, there ? "installed" : "not installed");

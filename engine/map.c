@@ -98,6 +98,18 @@ void map_each(const struct map *m,
             visit(m->slots[i].key, m->slots[i].size, m->slots[i].value, data);
 }
 
+static void free_value(const void *key, size_t size, uint64_t value, void *data)
+{
+    (void)key, (void)size, (void)data;
+    free((void *)(uintptr_t)value);
+}
+
+void map_free_owned(struct map *m)
+{
+    map_each(m, free_value, NULL);
+    map_free(m);
+}
+
 void map_free(struct map *m)
 {
     while (m->blocks) {

@@ -20,6 +20,9 @@ struct map {
 
 void map_free(struct map *m);
 
+/* The same where the values are pointers to allocated memory, which is freed too. */
+void map_free_owned(struct map *m);
+
 /* The value under key, or NULL. O(1). */
 uint64_t *map_get(const struct map *m, const void *key, size_t size);
 

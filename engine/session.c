@@ -280,23 +280,13 @@ bool session_open(struct session **out, const char *path, struct error *e)
     return ok;
 }
 
-static void free_value(const void *key, size_t size, uint64_t value, void *data)
-{
-    (void)key;
-    (void)size;
-    (void)data;
-    free((void *)(uintptr_t)value);
-}
-
 void session_close(struct session *s)
 {
     if (!s)
         return;
     struct map *maps[] = {&s->meta, &s->strings, &s->modules, &s->stacks, &s->files, &s->threads};
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
-        map_each(maps[i], free_value, NULL);
-        map_free(maps[i]);
-    }
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        map_free_owned(maps[i]);
     for (int i = 0; i < CACHED_BLOCKS; i++) {
         free(s->chunks.blocks[i].data);
         free(s->packs.blocks[i].data);

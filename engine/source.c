@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,33 +64,29 @@ static bool read_file(const char *path, struct buf *out, struct stat *st)
 
 /* --- Keeping ------------------------------------------------------------------------------- */
 
-/* XXH3-128 in hexadecimal, with its NUL. */
-enum { HASH_SIZE = 2 * sizeof(XXH128_canonical_t) + 1 };
-
-static void hash_text(const struct buf *text, char out[HASH_SIZE])
+/* XXH3-128 in hexadecimal. */
+static void hash_text(const struct buf *text, struct buf *out)
 {
     XXH128_canonical_t hash;
 
     XXH128_canonicalFromHash(&hash, XXH3_128bits(buf_string(text), text->n));
-    for (size_t i = 0; i < sizeof hash.digest; i++)
-        snprintf(out + 2 * i, 3, "%02x", hash.digest[i]);
+    buf_hex(out, hash.digest, sizeof hash.digest);
 }
 
 static bool keep(struct session *s, sqlite3_stmt *q, const char *path, size_t *total)
 {
-    struct buf text = {0};
+    struct buf text = {0}, hash = {0};
     struct stat st;
-    char hash[HASH_SIZE];
     bool ok = true;
     char *absolute = absolute_path(s, path);
 
     if (absolute && read_file(absolute, &text, &st) && *total + text.n <= SOURCE_TOTAL_MAX) {
         *total += text.n;
-        hash_text(&text, hash);
+        hash_text(&text, &hash);
         sqlite3_bind_text(q, 1, path, -1, SQLITE_STATIC);
         sqlite3_bind_text(q, 2, absolute, -1, SQLITE_STATIC);
         sqlite3_bind_int64(q, 3, st.st_mtime);
-        sqlite3_bind_text(q, 4, hash, -1, SQLITE_STATIC);
+        sqlite3_bind_text(q, 4, hash.at, -1, SQLITE_STATIC);
         sqlite3_bind_blob64(q, 5, buf_string(&text), text.n, SQLITE_STATIC);
         ok = sqlite3_step(q) == SQLITE_DONE;
         sqlite3_reset(q);
@@ -99,6 +94,7 @@ static bool keep(struct session *s, sqlite3_stmt *q, const char *path, size_t *t
         log_info(SYMBOLS, "source not kept: %s", path);
     }
     buf_free(&text);
+    buf_free(&hash);
     free(absolute);
     return ok;
 }

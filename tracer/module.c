@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "engine/buf.h"
 #include "engine/log.h"
 #include "engine/map.h"
 #include "engine/vec.h"
@@ -104,13 +105,11 @@ static char *build_id(Elf *elf)
 {
     const void *bytes;
     ssize_t n = dwelf_elf_gnu_build_id(elf, &bytes);
-    if (n < 0)
-        n = 0;
-    char *hex = xmalloc((size_t)n * 2 + 1);
-    hex[0] = '\0';
-    for (ssize_t i = 0; i < n; i++)
-        snprintf(hex + i * 2, 3, "%02x", ((const unsigned char *)bytes)[i]);
-    return hex;
+    struct buf hex = {0};
+    buf_text(&hex, "");
+    if (n > 0)
+        buf_hex(&hex, bytes, (size_t)n);
+    return hex.at;
 }
 
 static bool read_segments(struct module *module)

@@ -20,9 +20,9 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "engine/clock.h"
 #include "engine/log.h"
 #include "tracer/start.h"
 #include "tracer/threads.h"
@@ -37,8 +37,6 @@ static const long trace_options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD |
  * after this long the others no longer wait for its turn to end. */
 enum { TURN_LIMIT_MS = 200 };
 
-#define NANOSECONDS_PER_MS UINT64_C(1000000)
-
 /* Set by signals: SIGTERM and SIGHUP ask us to stop, SIGALRM is the turn's limit. */
 static volatile sig_atomic_t asked_to_stop, turn_over;
 
@@ -50,13 +48,6 @@ static void on_signal(int signal)
         asked_to_stop++;
         alarm(1); /* it may have come just before waitpid(), which another signal will end */
     }
-}
-
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static void resume(struct thread *th, int signal, bool stop_at_exit)
@@ -79,7 +70,7 @@ uint32_t tracer_stack(struct tracer *t, struct thread *th, struct snapshot_along
 uint64_t tracer_instant(struct tracer *t, struct thread *th, struct event *event)
 {
     event->thread = th->number;
-    event->time = now() - t->started;
+    event->time = clock_now() - t->started;
     event->entry = ++t->position;
     event->exit = ++t->position;
     uint64_t number = recording_begin(t->recording, event);
@@ -96,7 +87,7 @@ static void begin_event(struct tracer *t, struct thread *th)
     event->stack = tracer_stack(t, th, wanted ? &along : NULL);
     if (wanted && !along.taken)
         buf_clear(&th->bytes);
-    event->time = now() - t->started;
+    event->time = clock_now() - t->started;
     event->entry = ++t->position;
     th->event_number = recording_begin(t->recording, event);
 }
@@ -185,7 +176,7 @@ static void check_turn(struct tracer *t)
     turn_over = 0;
     t->turn_limited = t->waiting.n > 0;
     set_turn_limit(t->turn_limited);
-    if (t->waiting.n && t->turn && now() - t->turn_since > TURN_LIMIT_MS * NANOSECONDS_PER_MS)
+    if (t->waiting.n && t->turn && clock_now() - t->turn_since > TURN_LIMIT_MS * NANOSECONDS_PER_MS)
         overtake(t);
 }
 
@@ -210,7 +201,7 @@ static void start_call(struct tracer *t, struct thread *th)
         begin_event(t, th);
     if (th->holds_turn) {
         t->turn = th;
-        t->turn_since = now();
+        t->turn_since = clock_now();
     }
     resume(th, 0, true);
 }
@@ -482,7 +473,7 @@ static int make_mark(char *path, size_t size)
 static void run_started(struct tracer *t, const struct started *started)
 {
     t->program = started->pid;
-    t->started = now();
+    t->started = clock_now();
     thread_settle(t, thread_add(t, started->pid), NULL, 0);
     follow(t);
 }

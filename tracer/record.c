@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/buf.h"
+#include "engine/clock.h"
 #include "engine/image.h"
 #include "engine/log.h"
 #include "engine/mem.h"
@@ -178,13 +179,6 @@ static void describe_end(struct recording *recording, const struct record_result
     recording_meta(recording, "seconds", text);
 }
 
-static double clock_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* The data directory's real path; the program may leave its own working directory. */
 static char *find_root(const char *dir, struct error *e)
 {
@@ -227,7 +221,7 @@ static bool record_into(struct recording *recording, const struct record_options
                         const struct backend *backend, const char *root,
                         struct record_result *result, struct error *e)
 {
-    double started = clock_seconds();
+    uint64_t started = clock_now();
     struct files *files = files_new(recording, root);
     bool ran = capture_image(recording, files, options->session, e);
     if (ran) {
@@ -241,7 +235,8 @@ static bool record_into(struct recording *recording, const struct record_options
     }
     result->events = recording_events(recording);
     say_what_is_missing(options, result);
-    describe_end(recording, result, clock_seconds() - started);
+    describe_end(recording, result,
+                 (double)(clock_now() - started) / (double)NANOSECONDS_PER_SECOND);
     if (!recording_finish(recording, e))
         return false;
     capture_symbols(options);

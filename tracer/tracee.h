@@ -125,10 +125,10 @@ struct tracer {
     size_t alive;
     vec_of(struct thread *) waiting; /* first come, first served */
     struct thread *turn;             /* whose turn it is: inside such a call */
-    uint64_t turn_since;             /* as now() gives it */
+    uint64_t turn_since;             /* as clock_now() gives it */
     size_t overtaken;                /* how many threads are */
     uint64_t position;
-    uint64_t started; /* nanoseconds on the monotonic clock */
+    uint64_t started; /* likewise */
     pid_t program;    /* the first process */
     bool executed;    /* the program itself runs */
     bool program_ended;

@@ -32,20 +32,11 @@ struct trace {
     struct map syscalls; /* number to its name, a char * that is ours, or 0 */
 };
 
-static void free_name(const void *key, size_t size, uint64_t value, void *data)
-{
-    (void)key;
-    (void)size;
-    (void)data;
-    free((char *)(uintptr_t)value);
-}
-
 static void trace_close(struct view *v)
 {
     struct trace *t = (struct trace *)v;
 
-    map_each(&t->syscalls, free_name, NULL);
-    map_free(&t->syscalls);
+    map_free_owned(&t->syscalls);
     free(t);
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/calls.h"
 #include "engine/buf.h"
+#include "engine/calls.h"
 #include "engine/escape.h"
 #include "engine/map.h"
 #include "engine/mem.h"
@@ -23,14 +23,6 @@ struct trace_json {
     struct map stacks; /* stack to its text, a char *: a million events share a few stacks */
 };
 
-static void drop_stack(const void *key, size_t size, uint64_t value, void *data)
-{
-    (void)key;
-    (void)size;
-    (void)data;
-    free((char *)(uintptr_t)value);
-}
-
 struct trace_json *trace_json_open(struct session *s, struct symbols *sy)
 {
     struct trace_json *t = xcalloc(1, sizeof *t);
@@ -42,8 +34,7 @@ struct trace_json *trace_json_open(struct session *s, struct symbols *sy)
 
 void trace_json_close(struct trace_json *t)
 {
-    map_each(&t->stacks, drop_stack, NULL);
-    map_free(&t->stacks);
+    map_free_owned(&t->stacks);
     free(t);
 }
 
@@ -79,13 +70,9 @@ static json_t *number(uint64_t value)
 
 static void set_bytes(json_t *o, const char *name, const char *bytes, size_t n)
 {
-    static const char digits[] = "0123456789abcdef";
     struct buf hex = {0}, key = {0};
 
-    for (size_t i = 0; i < n; i++) {
-        buf_char(&hex, digits[(unsigned char)bytes[i] >> 4]);
-        buf_char(&hex, digits[bytes[i] & 15]);
-    }
+    buf_hex(&hex, bytes, n);
     buf_printf(&key, "%s_bytes", name);
     json_object_set_new(o, key.at, json_string(buf_string(&hex)));
     buf_free(&hex);

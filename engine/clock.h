@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * clock: time that only goes on, whatever somebody sets the wall clock to.
+ */
+#ifndef ENGINE_CLOCK_H
+#define ENGINE_CLOCK_H
+
+#include <stdint.h>
+
+#define NANOSECONDS_PER_SECOND UINT64_C(1000000000)
+#define NANOSECONDS_PER_MS     UINT64_C(1000000)
+
+/* Nanoseconds since some moment in the past. */
+uint64_t clock_now(void);
+
+#endif
