@@ -164,13 +164,13 @@ static int mode_mark(char **arguments)
     return fclose(marks);
 }
 
-/* map: a shared writable mapping, and a store to it */
+/* map [code]: a shared writable mapping, executable too when asked, and a store to it */
 static int mode_map(char **arguments)
 {
     int fd = open("mapped", O_RDWR | O_CREAT, 0644);
-    (void)arguments;
+    int protection = PROT_READ | PROT_WRITE | (arguments[0] ? PROT_EXEC : 0);
     must("mapped", fd >= 0 && ftruncate(fd, MAP_SIZE) == 0);
-    char *bytes = mmap(NULL, MAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    char *bytes = mmap(NULL, MAP_SIZE, protection, MAP_SHARED, fd, 0);
     must("mmap", bytes != MAP_FAILED);
     strcpy(bytes, "stored");
     return msync(bytes, MAP_SIZE, MS_SYNC);

@@ -7,12 +7,14 @@
 . "$(dirname "$0")/../lib.sh"
 need jq
 
-record "$act" map
-says 'maps files of the data directory'
-says 'store tracer'
-run 0 "$FLOTSAM" trace "$session"
-cat "$err" >>"$out"
-prints 'mmap +mapped.*writable'
+for what in '' code; do
+    record "$act" map ${what:+"$what"}
+    says 'maps files of the data directory'
+    says 'store tracer'
+    run 0 "$FLOTSAM" trace "$session"
+    cat "$err" >>"$out"
+    prints 'mmap +mapped.*writable'
+done
 
 rm -f "$data"/*
 record "$act" uring
