@@ -454,11 +454,11 @@ static void take_signals(struct signals *old)
 
 static void give_back_signals(const struct signals *old)
 {
-    set_turn_limit(false);
     sigaction(SIGINT, &old->interrupt, NULL);
     sigaction(SIGQUIT, &old->quit, NULL);
     sigaction(SIGTERM, &old->terminate, NULL);
     sigaction(SIGHUP, &old->hangup, NULL);
+    set_turn_limit(false); /* now that no handler can start the timer again */
     sigaction(SIGALRM, &old->alarm, NULL);
 }
 
