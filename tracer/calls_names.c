@@ -393,4 +393,6 @@ void leave_chmod(struct tracer *t, struct thread *th)
         now.found = fstatat(th->place.fd, th->place.name, &now.target, 0) == 0;
     if (now.found)
         th->event.mode = now.target.st_mode & 07777u;
+    if (th->event.file)
+        files_set_mode(t->files, th->event.file, th->event.mode & 07777u);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Calls on what a process has: descriptors, mappings, its directory and mask, its children; and
- * the calls that are refused or only counted.
+ * the calls that are refused.
  */
 #include "tracer/tracee.h"
 
@@ -255,9 +255,9 @@ enum proceed enter_exec(struct tracer *t, struct thread *th)
     return PROCEED_IGNORE;
 }
 
-/* ---- refused, and only counted ---- */
+/* ---- refused ---- */
 
-static void notice_call(struct tracer *t, const struct thread *th, const char *kind)
+void tracer_notice_call(struct tracer *t, const struct thread *th, const char *kind)
 {
     char *name = syscall_name((uint16_t)th->syscall);
     recording_notice(t->recording, kind, name ? name : "?");
@@ -268,40 +268,10 @@ static void notice_call(struct tracer *t, const struct thread *th, const char *k
  * that the kernel has no such thing, and falls back to calls that can. */
 enum proceed enter_refuse(struct tracer *t, struct thread *th)
 {
-    notice_call(t, th, NOTICE_REFUSED);
+    tracer_notice_call(t, th, NOTICE_REFUSED);
     struct user_regs_struct skip = th->registers;
     skip.orig_rax = UINT64_MAX;
     skip.rax = -(unsigned long long)ENOSYS;
     ptrace(PTRACE_SETREGS, th->tid, NULL, &skip);
-    return PROCEED_IGNORE;
-}
-
-/* Owners, times and extended attributes are no part of a crash state: counted, when they touch the
- * data directory, so that a person can see what was left out. */
-enum proceed enter_unsupported(struct tracer *t, struct thread *th)
-{
-    const uint64_t *a = th->args;
-    struct place *p = &th->place;
-    bool ours = false;
-    switch (th->syscall) {
-    case SYS_fchown:
-    case SYS_fsetxattr:
-    case SYS_fremovexattr:
-        ours = tracer_descriptor(t, th, (int)a[0]).kind == DESCRIPTOR_DATA;
-        break;
-    case SYS_fchownat:
-    case SYS_utimensat:
-    case SYS_futimesat:
-        if (!a[1])
-            ours = tracer_descriptor(t, th, (int)a[0]).kind == DESCRIPTOR_DATA;
-        else if (place_resolve(t, th, (int)a[0], a[1], p))
-            ours = p->file || p->target_file;
-        break;
-    default:
-        if (place_resolve(t, th, AT_FDCWD, a[0], p))
-            ours = p->file || p->target_file;
-    }
-    if (ours)
-        notice_call(t, th, NOTICE_NO_PART);
     return PROCEED_IGNORE;
 }

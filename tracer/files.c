@@ -24,6 +24,7 @@ struct file {
     uint64_t path_state; /* right while this equals files.state */
     uint64_t moves;
     int64_t size; /* plus 1; 0 when it is not known */
+    uint32_t mode;
 };
 
 struct inode {
@@ -112,6 +113,7 @@ uint32_t files_create(struct files *f, const struct stat *st, const char *path)
     enum file_kind kind = image_kind(st->st_mode);
     uint32_t file = recording_file(f->recording, kind, path);
     files_add(f, st->st_dev, st->st_ino, file, kind);
+    files_set_mode(f, file, st->st_mode & 07777u);
     return file;
 }
 
@@ -147,6 +149,16 @@ int64_t files_size(const struct files *f, uint32_t file)
 void files_set_size(struct files *f, uint32_t file, int64_t size)
 {
     file_at(f, file)->size = size + 1;
+}
+
+uint32_t files_mode(const struct files *f, uint32_t file)
+{
+    return file_at(f, file)->mode;
+}
+
+void files_set_mode(struct files *f, uint32_t file, uint32_t mode)
+{
+    file_at(f, file)->mode = mode;
 }
 
 static void path_changed(struct files *f, struct file *file)

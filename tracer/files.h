@@ -46,6 +46,10 @@ uint64_t files_move(struct files *f, uint32_t file);
 int64_t files_size(const struct files *f, uint32_t file);
 void files_set_size(struct files *f, uint32_t file, int64_t size);
 
+/* Its permission bits (07777), as far as they are known to the trace. */
+uint32_t files_mode(const struct files *f, uint32_t file);
+void files_set_mode(struct files *f, uint32_t file, uint32_t mode);
+
 /* Names: entry `name` of directory dir now is file, or no longer is. */
 void files_name(struct files *f, uint32_t dir, const char *name, uint32_t file);
 void files_unname(struct files *f, uint32_t dir, const char *name, uint32_t file);

@@ -256,6 +256,8 @@ static void finish_call(struct tracer *t, struct thread *th, int64_t result)
         th->event.result = -EINTR;
     if (!t->deaf && th->proceed != PROCEED_WAIT)
         th->rule->leave(t, th);
+    if (!t->deaf)
+        tracer_check_set_id(t, th);
     forget_size(t, &th->event);
     end_event(t, th);
     thread_call_over(th);

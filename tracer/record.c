@@ -77,6 +77,7 @@ static void captured(void *data, const struct image_name *name)
 {
     struct capture *c = data;
     files_add(c->files, name->dev, name->ino, name->file, name->kind);
+    files_set_mode(c->files, name->file, name->mode);
     if (name->parent)
         files_name(c->files, name->parent, name->name, name->file);
 }

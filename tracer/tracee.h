@@ -175,7 +175,7 @@ enum proceed enter_umask(struct tracer *t, struct thread *th);
 enum proceed enter_clone(struct tracer *t, struct thread *th);
 enum proceed enter_exec(struct tracer *t, struct thread *th);
 enum proceed enter_refuse(struct tracer *t, struct thread *th);
-enum proceed enter_unsupported(struct tracer *t, struct thread *th);
+enum proceed enter_attribute(struct tracer *t, struct thread *th);
 void leave_nothing(struct tracer *t, struct thread *th);
 void leave_write(struct tracer *t, struct thread *th);
 void leave_copy(struct tracer *t, struct thread *th);
@@ -187,6 +187,7 @@ void leave_symlink(struct tracer *t, struct thread *th);
 void leave_unlink(struct tracer *t, struct thread *th);
 void leave_make(struct tracer *t, struct thread *th);
 void leave_chmod(struct tracer *t, struct thread *th);
+void leave_attribute(struct tracer *t, struct thread *th);
 void leave_close(struct tracer *t, struct thread *th);
 void leave_dup(struct tracer *t, struct thread *th);
 void leave_mmap(struct tracer *t, struct thread *th);
@@ -197,6 +198,13 @@ void leave_chdir(struct tracer *t, struct thread *th);
 /* calls_data.c: the bytes that the thread's call is about to write, when they are one small piece;
  * false otherwise. */
 bool tracer_bytes_wanted(struct thread *th, struct snapshot_along *along);
+
+/* calls_process.c: a notice about the thread's call. */
+void tracer_notice_call(struct tracer *t, const struct thread *th, const char *kind);
+
+/* calls_attributes.c: records it when the thread's call took set-ID bits from the file that it
+ * changed. */
+void tracer_check_set_id(struct tracer *t, struct thread *th);
 
 /* opened.c: what a descriptor number is to the thread. */
 struct descriptor tracer_descriptor(struct tracer *t, struct thread *th, int fd);
