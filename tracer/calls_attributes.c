@@ -84,38 +84,41 @@ static bool look_again(struct tracer *t, struct thread *th, struct stat *st)
     return (*p->name ? fstatat(p->fd, p->name, st, follow) : fstat(p->fd, st)) == 0;
 }
 
-/* When the mode is another than before, that is an event of its own. */
-static void take_mode(struct tracer *t, struct thread *th, uint16_t syscall, uint32_t stack)
+void tracer_take_mode(struct tracer *t, struct thread *th, const struct stat *now)
 {
-    struct stat st;
     uint32_t file = th->event.file;
-    if (!look_again(t, th, &st) || (st.st_mode & MODE_BITS) == files_mode(t->files, file))
+    if ((now->st_mode & MODE_BITS) == files_mode(t->files, file))
         return;
-    struct event event = {.call = CALL_CHMOD, .syscall = syscall, .fd = th->event.fd, .file = file};
-    event.mode = st.st_mode & MODE_BITS;
+    /* A call that is an event already changed the mode only by the way. */
+    bool alone = !th->event_number;
+    struct event event = {.call = CALL_CHMOD, .fd = th->event.fd, .file = file};
+    event.syscall = alone ? (uint16_t)th->syscall : UINT16_MAX;
+    event.mode = now->st_mode & MODE_BITS;
     event.path = files_path(t->files, file);
-    event.stack = stack;
+    event.stack = alone ? tracer_stack(t, th, NULL) : th->event.stack;
     files_set_mode(t->files, file, event.mode);
     tracer_instant(t, th, &event);
 }
 
 void leave_attribute(struct tracer *t, struct thread *th)
 {
-    if (!(th->event.traits & EVENT_FAILED))
-        take_mode(t, th, (uint16_t)th->syscall, tracer_stack(t, th, NULL));
+    struct stat now;
+    if (!(th->event.traits & EVENT_FAILED) && look_again(t, th, &now))
+        tracer_take_mode(t, th, &now);
 }
 
 void tracer_check_set_id(struct tracer *t, struct thread *th)
 {
     uint32_t file = th->event.file;
+    struct stat now;
     switch (th->event.call) {
     case CALL_WRITE: /* even one that failed may have got as far as that */
     case CALL_TRUNCATE:
     case CALL_FALLOCATE:
     case CALL_COPY:
     case CALL_OPEN:
-        if (file && (files_mode(t->files, file) & SET_ID))
-            take_mode(t, th, UINT16_MAX, th->event.stack);
+        if (file && (files_mode(t->files, file) & SET_ID) && look_again(t, th, &now))
+            tracer_take_mode(t, th, &now);
         break;
     default:
         break;

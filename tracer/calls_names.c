@@ -320,7 +320,7 @@ enum proceed enter_unlink(struct tracer *t, struct thread *th)
     if (!place_resolve(t, th, at ? (int)a[0] : AT_FDCWD, at ? a[1] : a[0], &th->place))
         return PROCEED_IGNORE;
     if (!th->place.inside)
-        return place_not_ours(&th->place);
+        return th->place.file == FILE_ROOT ? PROCEED_WATCH : place_not_ours(&th->place);
     if (at && (a[2] & AT_REMOVEDIR))
         th->event.call = CALL_RMDIR;
     about_entry(t, &th->event, &th->place);
@@ -330,8 +330,13 @@ enum proceed enter_unlink(struct tracer *t, struct thread *th)
 
 void leave_unlink(struct tracer *t, struct thread *th)
 {
-    if (!failed(th))
-        take_away(t, &th->event, &th->place);
+    const struct place *p = &th->place;
+    if (failed(th))
+        return;
+    if (p->inside)
+        take_away(t, &th->event, p);
+    else
+        files_lose_root(t->files, p->st.st_dev, p->st.st_ino);
 }
 
 enum proceed enter_make(struct tracer *t, struct thread *th)
@@ -341,16 +346,33 @@ enum proceed enter_make(struct tracer *t, struct thread *th)
     if (!place_resolve(t, th, at ? (int)a[0] : AT_FDCWD, at ? a[1] : a[0], &th->place))
         return PROCEED_IGNORE;
     if (!th->place.inside)
-        return place_not_ours(&th->place);
+        return files_rootless(t->files) ? PROCEED_WATCH : place_not_ours(&th->place);
     about_entry(t, &th->event, &th->place);
     th->event.mode = (uint32_t)(at ? a[2] : a[1]);
     return PROCEED_RECORD;
 }
 
+/* A program that begins by removing the data directory and making it again: what its path leads to
+ * now is the data directory. */
+static void find_new_root(struct tracer *t, struct thread *th)
+{
+    struct stat st;
+    if (stat(files_root(t->files), &st) != 0 || !S_ISDIR(st.st_mode))
+        return;
+    files_add(t->files, st.st_dev, st.st_ino, FILE_ROOT, FILE_DIRECTORY);
+    t->stale++;
+    th->event.file = FILE_ROOT;
+    tracer_take_mode(t, th, &st);
+}
+
 void leave_make(struct tracer *t, struct thread *th)
 {
-    if (!failed(th))
+    if (failed(th))
+        return;
+    if (th->place.inside)
         take_new(t, &th->event, &th->place);
+    else
+        find_new_root(t, th);
 }
 
 /* ---- chmod ---- */

@@ -38,6 +38,7 @@ struct files {
     struct map by_inode;    /* struct inode → file number, 0 when it lives no longer */
     struct map excluded;    /* struct inode */
     vec_of(struct file) at; /* by file number */
+    bool rootless;          /* the data directory was removed */
     uint64_t state;         /* goes up when a directory moves, which moves all below it */
 };
 
@@ -104,8 +105,22 @@ void files_add(struct files *f, dev_t dev, ino_t ino, uint32_t file, enum file_k
     while (f->at.n <= file)
         vec_push(&f->at, (struct file){0});
     file_at(f, file)->kind = kind;
+    if (file == FILE_ROOT)
+        f->rootless = false;
     struct inode key = inode_key(dev, ino);
     *map_put(&f->by_inode, &key, sizeof key, NULL) = file;
+}
+
+void files_lose_root(struct files *f, dev_t dev, ino_t ino)
+{
+    struct inode key = inode_key(dev, ino);
+    *map_put(&f->by_inode, &key, sizeof key, NULL) = 0;
+    f->rootless = true;
+}
+
+bool files_rootless(const struct files *f)
+{
+    return f->rootless;
 }
 
 uint32_t files_create(struct files *f, const struct stat *st, const char *path)

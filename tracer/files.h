@@ -33,6 +33,10 @@ void files_add(struct files *f, dev_t dev, ino_t ino, uint32_t file, enum file_k
 /* A file that was just created: a new number, even when the inode number was known. */
 uint32_t files_create(struct files *f, const struct stat *st, const char *path);
 
+/* The data directory was removed: its inode is no longer it. files_add gives it another. */
+void files_lose_root(struct files *f, dev_t dev, ino_t ino);
+bool files_rootless(const struct files *f);
+
 /* The file that this inode is now; 0 when it is none of the data directory's. */
 uint32_t files_find(struct files *f, const struct stat *st);
 

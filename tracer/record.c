@@ -205,6 +205,20 @@ static void capture_symbols(const struct record_options *options)
     options->say(why.text);
 }
 
+/* Only a data directory that is removed and made again is followed. */
+static void say_whether_it_moved(const struct record_options *options, struct recording *recording,
+                                 struct files *files)
+{
+    static const char text[] =
+        "another directory took the place of the data directory; what happened there is missing";
+    struct stat st;
+    const char *root = files_root(files);
+    if (stat(root, &st) != 0 || files_find(files, &st) == FILE_ROOT)
+        return;
+    recording_notice(recording, text, root);
+    options->say(text);
+}
+
 static void say_what_is_missing(const struct record_options *options,
                                 const struct record_result *result)
 {
@@ -229,6 +243,8 @@ static bool record_into(struct recording *recording, const struct record_options
         describe_start(recording, options, backend, root);
         ran = backend->run(options, recording, files, result, e);
     }
+    if (ran)
+        say_whether_it_moved(options, recording, files);
     files_free(files);
     if (!ran) {
         recording_abandon(recording, true);

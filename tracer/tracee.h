@@ -202,8 +202,10 @@ bool tracer_bytes_wanted(struct thread *th, struct snapshot_along *along);
 /* calls_process.c: a notice about the thread's call. */
 void tracer_notice_call(struct tracer *t, const struct thread *th, const char *kind);
 
-/* calls_attributes.c: records it when the thread's call took set-ID bits from the file that it
- * changed. */
+/* calls_attributes.c: when the mode of the file that the thread's call is about is another than
+ * before, that is an event of its own. */
+void tracer_take_mode(struct tracer *t, struct thread *th, const struct stat *now);
+/* The same for a call that may have taken set-ID bits from the file that it changed. */
 void tracer_check_set_id(struct tracer *t, struct thread *th);
 
 /* opened.c: what a descriptor number is to the thread. */
