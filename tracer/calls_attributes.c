@@ -92,7 +92,7 @@ void tracer_take_mode(struct tracer *t, struct thread *th, const struct stat *no
     /* A call that is an event already changed the mode only by the way. */
     bool alone = !th->event_number;
     struct event event = {.call = CALL_CHMOD, .fd = th->event.fd, .file = file};
-    event.syscall = alone ? (uint16_t)th->syscall : UINT16_MAX;
+    event.syscall = alone ? (uint16_t)th->syscall : SYSCALL_NONE;
     event.mode = now->st_mode & MODE_BITS;
     event.path = files_path(t->files, file);
     event.stack = alone ? tracer_stack(t, th, NULL) : th->event.stack;

@@ -116,6 +116,22 @@ static void take_payload(struct tracer *t, struct thread *th, uint64_t size)
     th->event.payload = recording_payload(t->recording, t->scratch.at, size);
 }
 
+static void add_marker(struct tracer *t, struct thread *th, const char *line, size_t size,
+                       uint16_t syscall, uint32_t stack)
+{
+    struct event event = {.call = CALL_MARKER, .syscall = syscall, .fd = -1, .size = size};
+    event.payload = recording_payload(t->recording, line, size);
+    event.stack = stack;
+    tracer_instant(t, th, &event);
+}
+
+void tracer_last_mark(struct tracer *t, struct thread *th)
+{
+    if (t->mark.n)
+        add_marker(t, th, t->mark.at, t->mark.n, SYSCALL_NONE, 0);
+    buf_clear(&t->mark);
+}
+
 /* Every complete line becomes a marker; the rest waits for its end. */
 static void take_marks(struct tracer *t, struct thread *th)
 {
@@ -127,11 +143,7 @@ static void take_marks(struct tracer *t, struct thread *th)
         if (!end)
             break;
         size_t size = (size_t)(end - line);
-        struct event event = {.call = CALL_MARKER, .syscall = (uint16_t)th->syscall, .fd = -1};
-        event.size = size;
-        event.payload = recording_payload(t->recording, line, size);
-        event.stack = tracer_stack(t, th, NULL);
-        tracer_instant(t, th, &event);
+        add_marker(t, th, line, size, (uint16_t)th->syscall, tracer_stack(t, th, NULL));
         from += size + 1;
     }
     size_t rest = t->mark.n - from;

@@ -334,6 +334,8 @@ static void at_thread_end(struct tracer *t, struct thread *th)
             finish_call(t, th, rax);
     }
     if (!t->deaf && th->process) {
+        if (t->alive == 1)
+            tracer_last_mark(t, th);
         struct event event = {.call = CALL_EXIT, .syscall = SYSCALL_NONE, .fd = -1};
         event.result = (int64_t)status;
         tracer_instant(t, th, &event);

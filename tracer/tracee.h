@@ -199,6 +199,9 @@ void leave_chdir(struct tracer *t, struct thread *th);
  * false otherwise. */
 bool tracer_bytes_wanted(struct thread *th, struct snapshot_along *along);
 
+/* What was written to FLOTSAM_MARK without an end of line, when nobody is left to end it. */
+void tracer_last_mark(struct tracer *t, struct thread *th);
+
 /* calls_process.c: a notice about the thread's call. */
 void tracer_notice_call(struct tracer *t, const struct thread *th, const char *kind);
 

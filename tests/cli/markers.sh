@@ -14,3 +14,10 @@ order=$("$FLOTSAM" trace "$session" --json |
 run 0 "$FLOTSAM" trace "$session"
 prints 'marker.*two words'
 same_tree
+
+# The last line counts without its end too.
+# shellcheck disable=SC2016
+record bash -c 'printf "first\nlast" >>"$FLOTSAM_MARK"; (exit 3); true'
+run 0 "$FLOTSAM" trace "$session" --call marker
+prints 'marker +"first"'
+prints 'marker +"last"'
