@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -114,9 +115,27 @@ static _Noreturn void run_child(const struct child *c)
     _exit(n == sizeof why ? EXIT_FAILURE : EXIT_FAILURE + 1);
 }
 
+/* Whoever traces us may trace what we start as well. */
+static bool is_traced(pid_t pid)
+{
+    char name[64], line[128];
+    int tracer = 0;
+    snprintf(name, sizeof name, "/proc/%d/status", (int)pid);
+    FILE *status = fopen(name, "re");
+    while (status && !tracer && fgets(line, sizeof line, status))
+        sscanf(line, "TracerPid: %d", &tracer);
+    if (status)
+        fclose(status);
+    return tracer != 0;
+}
+
 static bool seize(pid_t pid, int go, long options, struct error *e)
 {
-    if (ptrace(PTRACE_SEIZE, pid, NULL, options) != 0)
+    bool seized = ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
+    if (!seized && errno == EPERM && is_traced(pid))
+        return error_set(e, "cannot trace the program: another tracer (flotsam, strace, gdb) "
+                            "follows flotsam itself, and a program can have only one");
+    if (!seized)
         return error_errno(e, "cannot trace the program: ptrace is not permitted (see `flotsam "
                               "doctor`)");
     return write(go, "g", 1) == 1 || error_errno(e, "cannot start the program");

@@ -40,3 +40,11 @@ says precious
 # A session is replaced, and programs are found by PATH.
 record "$act" exit 0
 (cd "$data" && run 0 "$FLOTSAM" record -o "$session" --dir "$data" -- true) || exit 1
+
+# A program has room for one tracer.
+run 0 "$FLOTSAM" record -o "$session" --dir "$data" -- \
+    "$FLOTSAM" record -o "$scratch/inner.flotsam" --dir "$data" -- "$act" exit 0
+says 'another tracer'
+says 'exited with status 2'
+[ ! -e "$scratch/inner.flotsam" ] || fail "a session was left by the inner one"
+nothing_left_running
