@@ -269,8 +269,15 @@ bool record_run(const struct record_options *options, struct record_result *resu
     char *program = root ? start_find_program(options->argv[0], e) : NULL;
     bool done = false;
     struct recording *recording;
-    if (program && recording_create(&recording, options->session, e))
-        done = record_into(recording, options, backend, root, result, e);
+    if (program && recording_create(&recording, options->session, e)) {
+        /* The program may remove the working directory. */
+        struct record_options absolute = *options;
+        char *session = realpath(options->session, NULL);
+        if (session)
+            absolute.session = session;
+        done = record_into(recording, &absolute, backend, root, result, e);
+        free(session);
+    }
     free(program);
     free(root);
     return done;

@@ -24,12 +24,13 @@ static void say(const char *text)
 }
 
 /* What a person should know after a recording; the program's own output came before. */
-static void tell(const struct record_options *o, const struct record_result *result)
+static void tell(const struct record_options *o, const struct record_result *result, bool done)
 {
     char status[128];
     record_status_text(result->status, status, sizeof status);
     message("%s %s", o->argv[0], status);
-    message("%" PRIu64 " events in %s", result->events, o->session);
+    if (done)
+        message("%" PRIu64 " events in %s", result->events, o->session);
     if (o->verify_stacks) {
         message("stacks: %" PRIu64 " equal to libdw's, %" PRIu64 " different", result->stacks_same,
                 result->stacks_different);
@@ -79,7 +80,7 @@ static int run_record(int argc, char **argv)
         record.session = own;
     bool done = record_run(&record, &result, &e);
     if (done || result.events)
-        tell(&record, &result);
+        tell(&record, &result, done);
     free(own);
     if (!done)
         return command_failed(&e);

@@ -16,6 +16,7 @@ cd "$data"
 run 2 "$FLOTSAM" record -o "$session" --dir "$data" -- "$act" write 400 16384 2000
 says "$session"
 says '[Ff]ull|[Ss]pace'
+[ "$(grep -c events "$err")" = 1 ] || fail "it counts events twice"
 prints '^finished$'
 [ -e "$data/finished" ] || fail "the program did not run to its end"
 [ "$(stat -c %s "$data/data")" = $((400 * 16384)) ] || fail "the program's data is short"

@@ -35,3 +35,12 @@ record_again 'mv "$1" "$1.old" && mkdir "$1" && echo x >"$1/unseen"'
 says 'took the place of the data directory'
 run 0 "$FLOTSAM" trace "$session"
 says 'took the place of the data directory'
+
+# The session is completed wherever it was, even when the working directory is gone.
+rm -rf "${data:?}" "$session"
+mkdir "$data"
+# shellcheck disable=SC2016
+(cd "$data" && run 0 "$FLOTSAM" record -o ../session.flotsam -- bash -c 'rm -r "$1"' bash "$data") ||
+    exit 1
+! grep -q 'cannot' "$err" || fail "something failed"
+has_events 1 '.call == "exec" and (.path | test("bash"))'
