@@ -176,7 +176,7 @@ static bool write_to(struct litmus *l, const char *path, const struct where *w, 
 {
     enum { MOST = 16 << 20 };
     uint64_t size;
-    char byte;
+    char byte = 0;
     if (!number(l, size_word, &size, e) || !fill(l, fill_word, &byte, e))
         return false;
     if (size > MOST)
