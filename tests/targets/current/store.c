@@ -57,7 +57,7 @@ static bool write_manifest(const struct store *s)
             count++;
         }
     fprintf(f, "end %d\n", count);
-    bool ok = fflush(f) == 0;
+    bool ok = fflush(f) == 0; /* bug:manifest-written */
     /* The first mistake: without this the rename may reach the disk before the manifest does. */
     if (fixed)
         ok = ok && fsync(fileno(f)) == 0;
@@ -74,16 +74,17 @@ static bool switch_current(const struct store *s)
         return complain(new);
     bool ok = fprintf(f, "%d\n", s->generation) > 0 && fflush(f) == 0 && fsync(fileno(f)) == 0;
     ok = fclose(f) == 0 && ok;
-    return (ok && rename(new, current) == 0) || complain(current);
+    ok = ok && rename(new, current) == 0; /* bug:current-renamed */
+    return ok || complain(current);
 }
 
 static void remove_generation(const struct store *s, int n)
 {
     char path[PATH_LENGTH];
     path_of(path, s, "log", n);
-    unlink(path);
+    unlink(path); /* bug:log-removed */
     path_of(path, s, "manifest", n);
-    unlink(path);
+    unlink(path); /* bug:manifest-removed */
 }
 
 /* Everything a new generation needs, then the switch, then what it replaces. */

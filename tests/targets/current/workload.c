@@ -24,7 +24,7 @@ int main(int argc, char **argv)
             printf("resetting\n");
             if (!store_reset(&s))
                 return 1;
-            printf("reset\n");
+            printf("reset\n"); /* bug:reset-acknowledged */
         }
     }
     store_close(&s);
