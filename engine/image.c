@@ -21,7 +21,6 @@
 
 enum {
     PIECE = 1024 * 1024, /* largest extent: bounds what a reader must hold at once */
-    MODE_BITS = 07777,
 };
 
 struct inode {
@@ -195,7 +194,7 @@ static void tell(struct capture *c, const struct stat *st, uint32_t file, uint32
         .parent = parent,
         .name = name,
         .kind = image_kind(st->st_mode),
-        .mode = st->st_mode & MODE_BITS,
+        .mode = st->st_mode & FILE_MODE_BITS,
         .size = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0,
     };
     if (parent)
@@ -212,7 +211,7 @@ static bool capture_file(struct capture *c, const char *name, const struct stat 
     if (kind == FILE_SYMLINK && !(target = read_target(c, name)))
         return false;
     *file = recording_file(c->r, kind, shown(c));
-    recording_image_file(c->r, *file, kind, st->st_mode & MODE_BITS,
+    recording_image_file(c->r, *file, kind, st->st_mode & FILE_MODE_BITS,
                          kind == FILE_REGULAR ? (uint64_t)st->st_size : 0, target);
     free(target);
     return kind != FILE_REGULAR || capture_regular(c, name, *file, st);

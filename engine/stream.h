@@ -20,6 +20,8 @@
  *                   one moved out by RENAME_EXCHANGE, a whiteout of RENAME_WHITEOUT; or that was
  *                   found to have appeared without a recorded call
  *   truncate        the growth that a write which failed with EFAULT leaves behind
+ *   chmod           set-ID bits that the file lost by a write or another change
+ *   marker          the last line, when the program ended before it did
  *   exit            the end of a thread
  */
 #ifndef ENGINE_STREAM_H
@@ -152,6 +154,9 @@ enum { FRAME_EXACT = 1 };
 
 enum file_kind { FILE_REGULAR = 1, FILE_DIRECTORY, FILE_SYMLINK, FILE_FIFO, FILE_OTHER };
 
-enum { FILE_ROOT = 1 };
+enum {
+    FILE_ROOT = 1,
+    FILE_MODE_BITS = 07777, /* what event.mode keeps of st_mode: permissions, set-ID, sticky */
+};
 
 #endif

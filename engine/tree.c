@@ -8,8 +8,6 @@
 
 #include "engine/mem.h"
 
-enum { MODE_BITS = 07777 };
-
 /* Files are found through a map and not by position: a hostile session may use any numbers. */
 struct tree {
     vec_of(struct tree_file *) files;
@@ -33,7 +31,7 @@ static struct tree_file *add_file(struct tree *t, uint32_t number, enum file_kin
     struct tree_file *f = xcalloc(1, sizeof *f);
     f->number = number;
     f->kind = kind;
-    f->mode = mode & MODE_BITS;
+    f->mode = mode & FILE_MODE_BITS;
     vec_push(&t->files, f);
     *map_put(&t->numbers, &number, sizeof number, NULL) = t->files.n;
     return f;
@@ -419,6 +417,6 @@ bool tree_chmod(struct tree *t, uint32_t file, uint32_t mode, struct error *e)
     struct tree_file *f = find_file(t, file);
     if (!f)
         return error_set(e, "file %u does not exist", file);
-    f->mode = mode & MODE_BITS;
+    f->mode = mode & FILE_MODE_BITS;
     return true;
 }

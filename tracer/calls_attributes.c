@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-enum { MODE_BITS = 07777, SET_ID = S_ISUID | S_ISGID };
+enum { SET_ID = S_ISUID | S_ISGID };
 
 /* The flags of those calls that have some: AT_*. */
 static int at_flags(const struct thread *th)
@@ -87,13 +87,13 @@ static bool look_again(struct tracer *t, struct thread *th, struct stat *st)
 void tracer_take_mode(struct tracer *t, struct thread *th, const struct stat *now)
 {
     uint32_t file = th->event.file;
-    if ((now->st_mode & MODE_BITS) == files_mode(t->files, file))
+    if ((now->st_mode & FILE_MODE_BITS) == files_mode(t->files, file))
         return;
     /* A call that is an event already changed the mode only by the way. */
     bool alone = !th->event_number;
     struct event event = {.call = CALL_CHMOD, .fd = th->event.fd, .file = file};
     event.syscall = alone ? (uint16_t)th->syscall : SYSCALL_NONE;
-    event.mode = now->st_mode & MODE_BITS;
+    event.mode = now->st_mode & FILE_MODE_BITS;
     event.path = files_path(t->files, file);
     event.stack = alone ? tracer_stack(t, th, NULL) : th->event.stack;
     files_set_mode(t->files, file, event.mode);

@@ -46,7 +46,8 @@ static void take_new(struct tracer *t, struct event *event, struct place *p)
     if (fstatat(p->fd, p->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     event->file = files_create(t->files, &st, p->name);
-    event->mode = st.st_mode & (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? 07777u : ~0u);
+    bool plain = S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
+    event->mode = plain ? st.st_mode & FILE_MODE_BITS : st.st_mode;
     files_name(t->files, p->dir, p->name, event->file);
 }
 
@@ -134,7 +135,7 @@ static void leave_tmpfile(struct tracer *t, struct thread *th)
         return;
     th->event.dir = th->event.file;
     th->event.file = files_create(t->files, &opened.target, "(no name)");
-    th->event.mode = opened.target.st_mode & 07777u;
+    th->event.mode = opened.target.st_mode & FILE_MODE_BITS;
     th->event.traits |= EVENT_CREATED;
     th->event.path = recording_string(t->recording, "(no name)", strlen("(no name)"));
 }
@@ -414,7 +415,7 @@ void leave_chmod(struct tracer *t, struct thread *th)
     else if (th->place.fd >= 0 && *th->place.name)
         now.found = fstatat(th->place.fd, th->place.name, &now.target, 0) == 0;
     if (now.found)
-        th->event.mode = now.target.st_mode & 07777u;
+        th->event.mode = now.target.st_mode & FILE_MODE_BITS;
     if (th->event.file)
-        files_set_mode(t->files, th->event.file, th->event.mode & 07777u);
+        files_set_mode(t->files, th->event.file, th->event.mode & FILE_MODE_BITS);
 }

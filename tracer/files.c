@@ -128,7 +128,7 @@ uint32_t files_create(struct files *f, const struct stat *st, const char *path)
     enum file_kind kind = image_kind(st->st_mode);
     uint32_t file = recording_file(f->recording, kind, path);
     files_add(f, st->st_dev, st->st_ino, file, kind);
-    files_set_mode(f, file, st->st_mode & 07777u);
+    files_set_mode(f, file, st->st_mode & FILE_MODE_BITS);
     return file;
 }
 
