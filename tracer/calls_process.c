@@ -255,6 +255,15 @@ enum proceed enter_exec(struct tracer *t, struct thread *th)
     return PROCEED_IGNORE;
 }
 
+/* Only root may look into a process whose program may be executed but not read, or that asked for
+ * it (PR_SET_DUMPABLE). */
+void tracer_unseen(struct tracer *t, const struct thread *th)
+{
+    t->result->unseen++;
+    recording_notice(t->recording, "process that may not be looked into: its calls are missing",
+                     th->exec_path ? th->exec_path : "?");
+}
+
 /* ---- refused ---- */
 
 void tracer_notice_call(struct tracer *t, const struct thread *th, const char *kind)

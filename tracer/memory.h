@@ -20,7 +20,7 @@ size_t memory_some(pid_t tid, uint64_t address, void *out, size_t size);
 
 /* These return false when not all of it can be read; what is in out then has no meaning. */
 bool memory_read(pid_t tid, uint64_t address, void *out, size_t size);
-/* A path, at most PATH_MAX with its NUL. */
+/* A path, at most PATH_MAX with its NUL. errno is EPERM when the process may not be looked into. */
 bool memory_path(pid_t tid, uint64_t address, char *out);
 /* Appends the first `size` bytes that an array of `count` iovecs describes. */
 bool memory_gather(pid_t tid, uint64_t iovecs, uint64_t count, uint64_t size, struct buf *out);

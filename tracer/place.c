@@ -6,6 +6,7 @@
  */
 #include "tracer/tracee.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -125,8 +126,12 @@ bool place_resolve(struct tracer *t, struct thread *th, int dirfd, uint64_t path
 {
     char text[PATH_MAX];
     *out = (struct place){.fd = -1};
-    if (!memory_path(th->tid, path, text))
+    errno = 0;
+    if (!memory_path(th->tid, path, text)) {
+        if (errno == EPERM)
+            tracer_unseen(t, th);
         return false;
+    }
     if (*text)
         resolve_text(t, th, dirfd, text, out);
     log_debug(RECORD, "thread %d: path %s from %d: directory %u, entry %s, file %u", (int)th->tid,

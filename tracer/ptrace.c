@@ -299,16 +299,29 @@ static void at_fork(struct tracer *t, struct thread *parent)
     resume(parent, 0, false);
 }
 
+/* What a person must know about the program that the thread now runs. */
+static void look_at_program(struct tracer *t, const struct thread *th)
+{
+    char exe[64];
+    struct stat st;
+    const char *name = th->exec_path ? th->exec_path : "?";
+    snprintf(exe, sizeof exe, "/proc/%d/exe", (int)th->tid);
+    if (!start_is_native(exe))
+        recording_notice(t->recording, "program that is not 64-bit x86: its calls are missing",
+                         name);
+    /* As root we could grant them; nobody else's tracee gets them. */
+    uid_t we = geteuid();
+    if (we && stat(exe, &st) == 0 && (st.st_mode & S_ISUID) && st.st_uid != we)
+        recording_notice(t->recording, "program without its set-user-ID rights, since it is traced",
+                         name);
+}
+
 static void at_exec(struct tracer *t, struct thread *th)
 {
     unsigned long former = 0;
     ptrace(PTRACE_GETEVENTMSG, th->tid, NULL, &former);
     th = thread_execs(t, th, (pid_t)former);
-    char exe[64];
-    snprintf(exe, sizeof exe, "/proc/%d/exe", (int)th->tid);
-    if (!start_is_native(exe))
-        recording_notice(t->recording, "program that is not 64-bit x86: its calls are missing",
-                         th->exec_path ? th->exec_path : "?");
+    look_at_program(t, th);
     if (!t->deaf) {
         struct event event = {.call = CALL_EXEC, .syscall = (uint16_t)th->syscall, .fd = -1};
         event.stack = t->executed ? th->stack : 0; /* the first one is our own doing */

@@ -187,12 +187,14 @@ static char *find_root(const char *dir, struct error *e)
     char *root = realpath(dir, NULL);
     if (!root)
         error_errno(e, "data directory %s (make it first, or give another with --dir)", dir);
-    else if (stat(root, &st) != 0 || !S_ISDIR(st.st_mode)) {
+    else if (stat(root, &st) != 0)
+        error_errno(e, "cannot reach the data directory %s", root);
+    else if (!S_ISDIR(st.st_mode))
         error_set(e, "%s is not a directory: --dir takes the folder that holds the data", dir);
-        free(root);
-        root = NULL;
-    }
-    return root;
+    else
+        return root;
+    free(root);
+    return NULL;
 }
 
 /* Symbols are a convenience: the trace stands without them. */
@@ -222,6 +224,9 @@ static void say_whether_it_moved(const struct record_options *options, struct re
 static void say_what_is_missing(const struct record_options *options,
                                 const struct record_result *result)
 {
+    if (result->unseen)
+        options->say("a process may not be looked into, because its program cannot be read or "
+                     "protects itself: its calls are missing in this trace; record as root");
     if (!result->mappings)
         return;
     char *text = xasprintf("the program maps files of the data directory to write to them (%" PRIu64

@@ -28,6 +28,7 @@ struct record_result {
     int status;        /* how the program ended, as wait() gives it */
     bool interrupted;  /* flotsam was told to stop, and ended the program */
     uint64_t mappings; /* shared writable mappings of the data directory: stores not seen */
+    uint64_t unseen;   /* calls of processes that we may not look into */
     uint64_t stacks_same, stacks_different; /* with verify_stacks */
     char difference[512];                   /* the first difference, in words */
 };

@@ -202,7 +202,9 @@ bool tracer_bytes_wanted(struct thread *th, struct snapshot_along *along);
 /* What was written to FLOTSAM_MARK without an end of line, when nobody is left to end it. */
 void tracer_last_mark(struct tracer *t, struct thread *th);
 
-/* calls_process.c: a notice about the thread's call. */
+/* calls_process.c: the kernel does not let us look into the thread's process. */
+void tracer_unseen(struct tracer *t, const struct thread *th);
+/* A notice about the thread's call. */
 void tracer_notice_call(struct tracer *t, const struct thread *th, const char *kind);
 
 /* calls_attributes.c: when the mode of the file that the thread's call is about is another than
