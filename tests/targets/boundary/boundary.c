@@ -45,7 +45,8 @@ const char *journal_next(const struct journal *j, size_t *at)
 static bool preallocate(const struct journal *j, const char *dir)
 {
     static const char zeros[JOURNAL_LENGTH];
-    bool ok = pwrite(j->fd, zeros, sizeof zeros, 0) == sizeof zeros && fsync(j->fd) == 0;
+    size_t rest = sizeof zeros - j->end;
+    bool ok = pwrite(j->fd, zeros, rest, (off_t)j->end) == (ssize_t)rest && fsync(j->fd) == 0;
     return ok ? sync_folder(dir) : complain("journal");
 }
 
