@@ -43,10 +43,11 @@ static uint64_t multiply(struct counter *c, uint64_t a, uint64_t b)
 
 /* ---- ideals of a set of ops ---- */
 
+/* Whether to go on counting: nothing is gained once some number did not fit. */
 static bool spend(struct counter *c, size_t words)
 {
     c->effort -= words < c->effort ? words : c->effort;
-    return c->effort > 0;
+    return c->effort > 0 && !c->beyond;
 }
 
 /* An ideal takes a lower part of each chain; not all such choices are ideals. */
