@@ -91,7 +91,7 @@ static void everything_comes_back(void **state)
         bytes[i] = (char)(i * 7 + i / 251);
     put(p, "empty", 0600, 0, "", 0);
     put(p, "large", 04751, 0, bytes, 3 * MIB - 5);
-    put(p, "\xff \n\x1b[31m", 0, 0, "odd", 3);
+    put(p, "\xff \n\x1b[31m", 0400, 0, "odd", 3);
     assert_int_equal(mkdirat(p->fd, "d", 0700), 0);
     assert_int_equal(mkdirat(p->fd, "d/e", 0700), 0);
     put(p, "d/e/file", 0640, 0, "x", 1);
