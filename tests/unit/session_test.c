@@ -308,6 +308,7 @@ static void a_transaction_cut_short_is_undone(void **state)
     assert_true(reads_as_nobody(to, "recorder that was killed"));
     assert_int_equal(chmod(p->folder, 0755), 0);
     assert_int_equal(chmod(to, 0644), 0);
+    assert_int_equal(chmod(journal, 0644), 0);
     if (!read_everything(to, &e))
         fail_msg("%s", e.text);
     check_events(to);

@@ -393,6 +393,8 @@ static void look_for_module(struct stops *s, const struct user_regs_struct *regi
 static void test_a_library_that_was_deleted(void **state)
 {
     struct fixture *f = *state;
+    if (geteuid() != 0)
+        skip(); /* the kernel lets only root open what is mapped without going by its name */
     build_loader(f);
     shell(f->folder, "cp one.so 'a strange\nname (deleted)'");
     char *strange = path_in(f->folder, "a strange\nname (deleted)");
