@@ -372,8 +372,7 @@ static bool is_empty(int fd, bool *empty)
     return ok;
 }
 
-/* The descriptor of an empty directory, or -1. */
-static int open_top(const char *dir, struct error *e)
+int layout_open_top(const char *dir, struct error *e)
 {
     if (mkdir(dir, PRIVATE_DIRECTORY) != 0 && errno != EEXIST) {
         error_errno(e, "cannot make the folder %s", dir);
@@ -399,7 +398,7 @@ bool tree_lay_out(const struct tree *t, struct session *s, const char *dir,
 {
     struct error why = {{0}};
     struct layout l = {.tree = t, .session = s, .fd = -1, .e = &why};
-    l.top = open_top(dir, e);
+    l.top = layout_open_top(dir, e);
     if (l.top < 0)
         return false;
     l.chunk = xmalloc(CHUNK);

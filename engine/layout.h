@@ -28,4 +28,8 @@ struct layout_counts {
 bool tree_lay_out(const struct tree *t, struct session *s, const char *dir,
                   struct layout_counts *counts, struct error *e);
 
+/* The descriptor of a directory to lay something out in: made when it does not exist; −1 with an
+ * error when it is not empty. */
+int layout_open_top(const char *dir, struct error *e);
+
 #endif

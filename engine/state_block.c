@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/state_block.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "engine/mem.h"
+
+enum {
+    CACHED_MAX = 4096, /* blocks whose bytes are kept: 16 MiB */
+    DEPTH_MAX = 64,    /* patches to go through for a block's bytes; the next keeps its own */
+};
+
+struct state_block {
+    uint32_t refs;
+    uint16_t at, length; /* what differs from base */
+    uint16_t end;        /* behind the last byte that is not zero */
+    uint8_t depth;       /* how many patches lie below */
+    bool pinned;         /* bytes are its own: there is nothing to find them from */
+    uint64_t payload;
+    struct state_block *base;
+    struct state_hash hash;
+    unsigned char *bytes; /* NULL when they are not at hand */
+    struct state_block *before, *after;
+};
+
+struct state_block *block_ref(struct state_block *b)
+{
+    if (b)
+        b->refs++;
+    return b;
+}
+
+static void leave_cache(struct state_blocks *all, struct state_block *b)
+{
+    *(b->before ? &b->before->after : &all->first) = b->after;
+    *(b->after ? &b->after->before : &all->last) = b->before;
+    all->n--;
+}
+
+static void enter_cache(struct state_blocks *all, struct state_block *b)
+{
+    b->before = NULL;
+    b->after = all->first;
+    *(all->first ? &all->first->before : &all->last) = b;
+    all->first = b;
+    if (++all->n <= CACHED_MAX)
+        return;
+    struct state_block *old = all->last;
+    leave_cache(all, old);
+    free(old->bytes);
+    old->bytes = NULL;
+}
+
+void block_unref(struct state_blocks *all, struct state_block *b)
+{
+    while (b && --b->refs == 0) {
+        struct state_block *base = b->base;
+        if (b->bytes && !b->pinned)
+            leave_cache(all, b);
+        free(b->bytes);
+        free(b);
+        b = base;
+    }
+}
+
+static struct state_hash hash_bytes(const unsigned char *bytes)
+{
+    XXH128_hash_t h = XXH3_128bits(bytes, BLOCK_SIZE);
+    return (struct state_hash){h.low64, h.high64};
+}
+
+static uint32_t last_byte(const unsigned char *bytes)
+{
+    uint32_t end = BLOCK_SIZE;
+    while (end && !bytes[end - 1])
+        end--;
+    return end;
+}
+
+static bool read_payload(const struct state_blocks *all, uint64_t payload, unsigned char *to,
+                         uint32_t length, struct error *e)
+{
+    const struct state_source *source = all->source;
+    if (payload != PAYLOAD_ZEROS)
+        return source->payload(source->data, payload, 0, to, length, e);
+    memset(to, 0, length);
+    return true;
+}
+
+const unsigned char *block_bytes(struct state_blocks *all, struct state_block *b, struct error *e)
+{
+    if (b->bytes) {
+        if (!b->pinned && all->first != b) {
+            leave_cache(all, b);
+            enter_cache(all, b);
+        }
+        return b->bytes;
+    }
+    struct state_block *way[DEPTH_MAX];
+    size_t n = 0;
+    struct state_block *from = b;
+    for (; from && !from->bytes; from = from->base)
+        way[n++] = from;
+    unsigned char *bytes = from ? xmalloc(BLOCK_SIZE) : xcalloc(1, BLOCK_SIZE);
+    if (from)
+        memcpy(bytes, from->bytes, BLOCK_SIZE);
+    while (n--) {
+        const struct state_block *patch = way[n];
+        if (!read_payload(all, patch->payload, bytes + patch->at, patch->length, e)) {
+            free(bytes);
+            return NULL;
+        }
+    }
+    b->bytes = bytes;
+    enter_cache(all, b);
+    return bytes;
+}
+
+static struct state_block *new_block(unsigned char *bytes)
+{
+    struct state_block *b = xcalloc(1, sizeof *b);
+    b->refs = 1;
+    b->bytes = bytes;
+    b->end = (uint16_t)last_byte(bytes);
+    b->hash = hash_bytes(bytes);
+    return b;
+}
+
+struct state_block *block_of_bytes(const unsigned char *bytes)
+{
+    if (!last_byte(bytes))
+        return NULL;
+    unsigned char *copy = xmalloc(BLOCK_SIZE);
+    memcpy(copy, bytes, BLOCK_SIZE);
+    struct state_block *b = new_block(copy);
+    b->pinned = true;
+    return b;
+}
+
+bool block_patch(struct state_blocks *all, struct state_block *base, uint32_t at, uint32_t length,
+                 uint64_t payload, struct state_block **out, struct error *e)
+{
+    bool whole = length == BLOCK_SIZE;
+    const unsigned char *below = NULL;
+    if (base && !whole && !(below = block_bytes(all, base, e)))
+        return false;
+    unsigned char *bytes = xcalloc(1, BLOCK_SIZE);
+    if (below)
+        memcpy(bytes, below, BLOCK_SIZE);
+    if (!read_payload(all, payload, bytes + at, length, e)) {
+        free(bytes);
+        return false;
+    }
+    if (!last_byte(bytes)) {
+        free(bytes);
+        *out = NULL;
+        return true;
+    }
+    struct state_block *b = new_block(bytes);
+    b->at = (uint16_t)at;
+    b->length = (uint16_t)length;
+    b->payload = payload;
+    if (base && !whole && base->depth == DEPTH_MAX - 1) {
+        b->pinned = true;
+    } else {
+        b->base = whole ? NULL : block_ref(base);
+        b->depth = base && !whole ? (uint8_t)(base->depth + 1) : 0;
+        enter_cache(all, b);
+    }
+    *out = b;
+    return true;
+}
+
+bool block_hash(struct state_blocks *all, struct state_block *b, uint32_t length,
+                struct state_hash *out, struct error *e)
+{
+    *out = (struct state_hash){0, 0};
+    if (!b || !length)
+        return true;
+    if (length >= b->end) {
+        *out = b->hash;
+        return true;
+    }
+    const unsigned char *bytes = block_bytes(all, b, e);
+    unsigned char shown[BLOCK_SIZE] = {0};
+    if (!bytes)
+        return false;
+    memcpy(shown, bytes, length);
+    if (last_byte(shown))
+        *out = hash_bytes(shown);
+    return true;
+}
