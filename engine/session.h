@@ -29,7 +29,9 @@ struct sqlite3;
  *   started     UTC, ISO 8601                        seconds     how long the recording took
  *   complete    1 when the recorder finished; absent when it was killed or the disk filled
  *   events      how many there are; absent likewise
- *   flotsam     the version that recorded it */
+ *   flotsam     the version that recorded it
+ *   checker     the command of the target's config   folder      where it is run
+ *   acknowledgements, model, strategy                as in that config */
 
 /* Opens for reading, and for caching symbols when the file can be written. */
 bool session_open(struct session **out, const char *path, struct error *e);
@@ -40,6 +42,9 @@ struct sqlite3 *session_db(struct session *s); /* for the modules that keep tabl
 
 /* NULL when the key is absent. Valid until the session is closed. */
 const char *session_meta(struct session *s, const char *key);
+
+/* Keeps a fact with the session. Fails when the file cannot be written. */
+bool session_set_meta(struct session *s, const char *key, const char *value, struct error *e);
 
 uint64_t session_event_count(const struct session *s);
 

@@ -54,6 +54,21 @@ const char *session_meta(struct session *s, const char *key)
     return value;
 }
 
+bool session_set_meta(struct session *s, const char *key, const char *value, struct error *e)
+{
+    sqlite3_stmt *statement = NULL;
+    bool done = sqlite3_prepare_v2(s->db, "REPLACE INTO meta VALUES (?, ?)", -1, &statement,
+                                   NULL) == SQLITE_OK &&
+                sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK &&
+                sqlite3_bind_text(statement, 2, value, -1, SQLITE_STATIC) == SQLITE_OK &&
+                sqlite3_step(statement) == SQLITE_DONE;
+    if (!done)
+        error_set(e, "%s cannot be written: %s", session_path(s), sqlite3_errmsg(s->db));
+    sqlite3_finalize(statement);
+    /* What was handed out before stays valid, and old: nobody reads what he has just written. */
+    return done;
+}
+
 static void *make_string(struct session *s, sqlite3_stmt *row)
 {
     (void)s;

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/config.h"
 #include "engine/layout.h"
 #include "engine/recording.h"
 #include "engine/replay.h"
+#include "engine/report.h"
 #include "engine/session.h"
 #include "tui/commands.h"
 #include "tui/options.h"
@@ -72,18 +74,38 @@ static bool replay_to(struct session *s, const char *dir, struct error *e)
     return true;
 }
 
-/* What to lay out: only the end of the run is known to a session without verdicts. */
-static bool known_state(const char *state, struct error *e)
+/* The state that showed a bug, and how to have it checked. */
+static bool replay_bug(struct session *s, const char *number, const char *dir, struct error *e)
+{
+    char *end;
+    unsigned long bug = strtoul(number, &end, 10);
+    struct report_state state;
+    struct layout_counts laid;
+    if (!*number || *end || bug > UINT32_MAX)
+        return error_set(e, "bug:%s: a bug has a number; flotsam bugs lists them", number);
+    if (!report_bug_state(s, (uint32_t)bug, &state, e))
+        return false;
+    bool ok = report_lay_out(s, &state, dir, &laid, e);
+    report_state_clear(&state);
+    if (!ok)
+        return false;
+    message("the state of bug %lu is in %s (%llu names)", bug, dir, (unsigned long long)laid.names);
+    const char *checker = session_meta(s, "checker");
+    if (checker) {
+        char *command = config_command(checker, dir);
+        printf("%s\n", command);
+        free(command);
+    }
+    return true;
+}
+
+static bool replay_state(struct session *s, const char *state, const char *dir, struct error *e)
 {
     if (!strcmp(state, "end"))
-        return true;
+        return replay_to(s, dir, e);
     if (!strncmp(state, "bug:", strlen("bug:")))
-        return error_set(e, "%s: this session has no bugs recorded; only end can be laid out",
-                         state);
-    if (!strncmp(state, "state:", strlen("state:")))
-        return error_set(e, "%s: this session has no states recorded; only end can be laid out",
-                         state);
-    return error_set(e, "%s is no state; say end, bug:N or state:N", state);
+        return replay_bug(s, state + strlen("bug:"), dir, e);
+    return error_set(e, "%s is no state; say end or bug:N", state);
 }
 
 static int run_replay(int argc, char **argv)
@@ -98,7 +120,7 @@ static int run_replay(int argc, char **argv)
     struct error e;
     struct session *s = NULL;
     char *path = command_session(o.argc == 3 ? o.argv[0] : NULL, &e);
-    bool ok = path && session_open(&s, path, &e) && known_state(state, &e) && replay_to(s, dir, &e);
+    bool ok = path && session_open(&s, path, &e) && replay_state(s, state, dir, &e);
     session_close(s);
     free(path);
     return ok ? STATUS_DONE : command_failed(&e);
@@ -108,9 +130,10 @@ const struct command command_replay = {
     .name = "replay",
     .run = run_replay,
     .takes = TAKES_SESSION,
-    .usage = "[S] end|bug:N|state:N DIR",
+    .usage = "[S] end|bug:N DIR",
     .summary = "lay a state of the data directory out in a folder",
     .details = "DIR is made, or must be empty. end is the state at the end of the run, nothing\n"
                "lost: contents, names, sizes, hard and symbolic links and modes are those that\n"
-               "the program left.",
+               "the program left. bug:N is the state that showed bug N of the last check; the\n"
+               "command that checks it is printed.",
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * flotsam run: a target from its config, all the way: build, set up, record, look at it.
+ * flotsam run: a target from its config, all the way: build, set up, record, check.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +14,7 @@
 #include "engine/datadir.h"
 #include "engine/mem.h"
 #include "tracer/record.h"
+#include "tui/check.h"
 #include "tui/commands.h"
 #include "tui/options.h"
 
@@ -23,6 +24,13 @@ static const struct command_option options[] = {
     {'o', "output", "S", "the session to write (default: NAME.flotsam in the working directory)"},
     {OPTION_BATCH, "batch", NULL, "never open the debugger, print what it would show"},
     {0},
+};
+
+/* Of the models, under [model]. */
+static const struct config_switch switches[] = {
+    {"auto_da_alloc", true, "ext4: a rename over a file first allocates the new file's blocks"},
+    {"dioread_lock", false, "ext4: data is written before its block is allocated, so no zeros"},
+    {NULL, false, NULL},
 };
 
 /* The session's name when none is given: in the working directory, where the other commands look
@@ -126,6 +134,41 @@ static bool record_target(const struct config *c, const char *session, struct re
     return ok;
 }
 
+/* What `flotsam check` needs to go on without the config. */
+static bool keep_settings(const struct config *c, const char *session, struct error *e)
+{
+    struct session *s;
+    if (!session_open(&s, session, e))
+        return false;
+    bool done = session_set_meta(s, "checker", c->checker, e) &&
+                session_set_meta(s, "folder", c->folder, e) &&
+                session_set_meta(s, "acknowledgements", c->acknowledgements ? "yes" : "no", e) &&
+                session_set_meta(s, "model", c->model, e) &&
+                session_set_meta(s, "strategy", c->strategy, e);
+    session_close(s);
+    return done;
+}
+
+static int check_target(const struct config *c, const char *session)
+{
+    struct error e;
+    struct check_options check = {.explore = {.checker = c->checker,
+                                                .cwd = c->folder,
+                                                .budget = c->budget,
+                                                .jobs = (int)c->jobs,
+                                                .timeout = (double)c->timeout,
+                                                .acknowledgements = c->acknowledgements,
+                                                .seed = 1}};
+    if (!keep_settings(c, session, &e) || !model_find(c->model, &check.model, &e) ||
+        !strategy_find(c->strategy, &check.explore.strategy, &e))
+        return command_failed(&e);
+    for (const struct config_switch *s = c->switches; s && s->name; s++)
+        if (!model_set(&check.model, s->name, config_switch_value(c, s->name), &e))
+            return command_failed(&e);
+    return check_session(session, &check);
+}
+
+/* Without a checker there is only the trace to look at. */
 static int show(char *session)
 {
     char *argv[] = {(char *)command_trace.name, session, NULL};
@@ -159,10 +202,11 @@ static int run_target(const struct config *c, const char *output)
         status = command_failed(&e);
     else if (result.interrupted)
         status = STATUS_INTERRUPTED;
-    else if (here >= 0 && fchdir(here) == 0)
-        status = show(name);
-    else
-        status = show(session);
+    else {
+        bool back = here >= 0 && fchdir(here) == 0;
+        char *shown = back ? name : session;
+        status = c->checker ? check_target(c, shown) : show(shown);
+    }
     if (here >= 0)
         close(here);
     free(session);
@@ -189,7 +233,7 @@ static int run_run(int argc, char **argv)
 
     struct config c;
     struct error e;
-    config_begin(&c, NULL);
+    config_begin(&c, switches);
     int status = config_load(&c, o.argv[0], &e) ? run_target(&c, output) : command_failed(&e);
     config_free(&c);
     return status;
@@ -200,7 +244,7 @@ const struct command command_run = {
     .run = run_run,
     .takes = TAKES_CONFIG,
     .usage = "CONFIG|FOLDER [-o S] [--batch]",
-    .summary = "build and record a target from its config, then show the trace",
+    .summary = "build, record and check a target from its config",
     .details =
         "CONFIG is an INI file, FOLDER one that holds flotsam.ini. Its [target] says what to\n"
         "run: build, dir, setup, workload, checker; {dir} in a command is the data\n"

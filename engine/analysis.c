@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "engine/graph_session.h"
+#include "engine/map.h"
+#include "engine/vec.h"
+
+/* Call paths of stacks, from the outermost function to the innermost, made when asked for. */
+struct path_table {
+    struct session *session;
+    struct symbols *symbols;
+    struct map names; /* function key → place in texts, plus 1 */
+    vec_of(const char *) texts;
+    vec_of(struct call_frame) frames; /* of the path asked for last */
+};
+
+static uint64_t text_key(const char *a, const char *b, uint64_t number)
+{
+    XXH64_hash_t key = XXH3_64bits(a, strlen(a));
+    key = XXH3_64bits_withSeed(b, strlen(b), key);
+    key = XXH3_64bits_withSeed(&number, sizeof number, key);
+    return key ? key : 1; /* 0 means none */
+}
+
+static uint64_t function_key(struct path_table *t, const struct location *l)
+{
+    uint64_t key = text_key(l->function, l->file, 0);
+    bool added;
+    uint64_t *place = map_put(&t->names, &key, sizeof key, &added);
+    if (added) {
+        vec_push(&t->texts, l->function);
+        *place = t->texts.n;
+    }
+    return key;
+}
+
+static size_t path_of(void *data, uint32_t stack, const struct call_frame **out)
+{
+    struct path_table *t = data;
+    const struct frame *frames;
+    size_t n = session_stack(t->session, stack, &frames);
+    t->frames.n = 0;
+    for (size_t i = n; i-- > 0;) {
+        const struct location *locations;
+        size_t count = symbols_frame(t->symbols, &frames[i], &locations);
+        for (size_t k = count; k-- > 0;) {
+            const struct location *l = &locations[k];
+            struct call_frame frame = {.function = function_key(t, l)};
+            uint64_t where = l->flags & LOCATION_LINE ? l->line : frames[i].address;
+            frame.site = text_key(l->file, l->function, where);
+            frame.flags = location_has_source(l) ? CALLTREE_SOURCE : 0;
+            frame.flags |= l->flags & LOCATION_SYSTEM ? CALLTREE_SYSTEM : 0;
+            vec_push(&t->frames, frame);
+        }
+    }
+    *out = t->frames.at;
+    return t->frames.n;
+}
+
+static bool is_sync(const struct event *event)
+{
+    return event->call == CALL_FSYNC || event->call == CALL_FDATASYNC || event->call == CALL_SYNC ||
+           event->call == CALL_SYNCFS || event->call == CALL_MSYNC;
+}
+
+static bool find_actions(struct analysis *a, struct error *e)
+{
+    vec_of(struct action) actions = {0};
+    for (uint64_t n = 1; n <= session_event_count(a->session); n++) {
+        struct event event;
+        size_t count;
+        uint32_t first = graph_event_ops(a->graph, n, &count);
+        if (!session_event(a->session, n, &event, e)) {
+            vec_free(&actions);
+            return false;
+        }
+        if (!count && (!is_sync(&event) || (event.traits & EVENT_FAILED)))
+            continue;
+        vec_push(&actions, (struct action){n, event.thread, event.stack, first, (uint32_t)count,
+                                           event.call});
+    }
+    a->actions = actions.at;
+    a->action_count = actions.n;
+    return true;
+}
+
+bool analysis_new(struct analysis **out, struct session *session,
+                  const struct analysis_options *options, struct error *e)
+{
+    struct analysis *a = xcalloc(1, sizeof *a);
+    a->session = session;
+    a->symbols = symbols_open(session);
+    a->paths = xcalloc(1, sizeof *a->paths);
+    a->paths->session = session;
+    a->paths->symbols = a->symbols;
+    a->stacks = (struct call_stacks){a->paths, path_of};
+    if (!graph_session_open(&a->source, session, e) ||
+        !graph_build(&a->graph, &options->model, graph_session_source(a->source), e) ||
+        !find_actions(a, e) ||
+        !behaviours_find(&a->behaviours, a->actions, a->action_count, &a->stacks,
+                         &options->behaviours, e)) {
+        analysis_free(a);
+        return false;
+    }
+    *out = a;
+    return true;
+}
+
+void analysis_free(struct analysis *a)
+{
+    if (!a)
+        return;
+    behaviours_free(a->behaviours);
+    free(a->actions);
+    graph_free(a->graph);
+    graph_session_close(a->source);
+    symbols_close(a->symbols);
+    map_free(&a->paths->names);
+    vec_free(&a->paths->texts);
+    vec_free(&a->paths->frames);
+    free(a->paths);
+    free(a);
+}
+
+const char *analysis_function(const struct analysis *a, const struct behaviour *b)
+{
+    const uint64_t *place = map_get(&a->paths->names, &b->function, sizeof b->function);
+    return place ? a->paths->texts.at[*place - 1] : "(no function)";
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * analysis: everything that is worked out before the first checker runs. A session and a model give
+ * the graph; the graph and the stacks give the behaviours.
+ */
+#ifndef ENGINE_ANALYSIS_H
+#define ENGINE_ANALYSIS_H
+
+#include "engine/behaviour.h"
+#include "engine/graph.h"
+#include "engine/session.h"
+#include "engine/symbols.h"
+
+struct analysis {
+    struct session *session;
+    struct symbols *symbols;
+    struct graph_session *source;
+    struct graph *graph;
+    struct action *actions; /* events that have ops or are syncs */
+    size_t action_count;
+    struct behaviours *behaviours;
+    struct path_table *paths; /* the stacks' call paths, for the behaviours */
+    struct call_stacks stacks;
+};
+
+struct analysis_options {
+    struct model model;
+    struct behaviour_options behaviours;
+};
+
+/* The session must stay open as long as the analysis. */
+bool analysis_new(struct analysis **out, struct session *session,
+                  const struct analysis_options *options, struct error *e);
+void analysis_free(struct analysis *a);
+
+/* The name of a behaviour's function, as people know it. */
+const char *analysis_function(const struct analysis *a, const struct behaviour *b);
+
+#endif

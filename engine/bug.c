@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/bug_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "engine/map.h"
+
+/* The status by which a checker says that recovery itself failed. */
+enum { EXIT_RECOVERY_FAILED = 99 };
+
+const char *bug_kind_name(enum bug_kind kind)
+{
+    static const char *const names[] = {"", "ordering", "atomicity", "unpersisted", "recovery"};
+    return names[kind];
+}
+
+struct finding {
+    struct exploration *x;
+    struct analysis *a;
+    vec_of(struct bug) bugs;
+    struct map by_cause;           /* see cause_key → place in bugs, plus 1 */
+    vec_of(struct culprit) causes; /* one each, to explain further states without the checker */
+    vec_of(uint32_t) cause_bugs;   /* whose they are */
+    uint64_t unexplained;
+};
+
+static enum bug_kind kind_of(const struct graph *g, const struct culprit *c)
+{
+    if (c->verdict.kind == VERDICT_CRASHED || c->verdict.kind == VERDICT_HUNG ||
+        c->verdict.exit == EXIT_RECOVERY_FAILED)
+        return BUG_RECOVERY;
+    if (!c->all_lost.n)
+        return BUG_ATOMICITY;
+    if (c->survived == NO_OP)
+        return BUG_UNPERSISTED;
+    for (size_t i = 0; i < c->all_lost.n; i++)
+        if (g->ops[c->all_lost.at[i]].event == g->ops[c->survived].event)
+            return BUG_ATOMICITY;
+    return BUG_ORDERING;
+}
+
+/* ---- one cause or another ---- */
+
+static bool place_of_event(struct finding *f, uint64_t number, uint32_t *place, uint32_t *call,
+                           struct error *e)
+{
+    struct event event;
+    if (!session_event(f->a->session, number, &event, e))
+        return false;
+    *place = calltree_place(f->a->behaviours->tree, event.stack);
+    *call = event.call;
+    return true;
+}
+
+/* A culprit by what its calls are: each one's family and the way to it from the function that all
+ * of them have in common. How often does not count, nor in which order. */
+static bool cause_key(struct finding *f, const struct culprit *c, enum bug_kind kind, uint64_t *key,
+                      struct error *e)
+{
+    const struct graph *g = f->a->graph;
+    const struct calltree *tree = f->a->behaviours->tree;
+    size_t n = c->lost.n + 1;
+    uint32_t *places = xcalloc(n, sizeof *places), *calls = xcalloc(n, sizeof *calls);
+    uint64_t survived = c->survived == NO_OP ? c->told : g->ops[c->survived].event;
+    bool done = !survived || place_of_event(f, survived, &places[0], &calls[0], e);
+    for (size_t i = 0; done && i < c->lost.n; i++)
+        done = place_of_event(f, g->ops[c->lost.at[i]].event, &places[i + 1], &calls[i + 1], e);
+    uint32_t node = calltree_at(tree, places[0])->node;
+    for (size_t i = 1; i < n; i++) {
+        uint32_t common = calltree_common(tree, places[0], places[i]);
+        if (calltree_node(tree, common)->depth < calltree_node(tree, node)->depth)
+            node = common;
+    }
+    uint64_t lost = 0;
+    for (size_t i = 1; i < n; i++) {
+        uint64_t part[] = {calltree_relative(tree, node, places[i]), calls[i]};
+        uint64_t hash = XXH3_64bits(part, sizeof part);
+        bool again = false;
+        for (size_t k = 1; k < i; k++)
+            again |= places[k] == places[i] && calls[k] == calls[i];
+        lost += again ? 0 : hash;
+    }
+    uint64_t whole[] = {(uint64_t)kind, lost, calls[0],
+                        n > 1 || survived ? calltree_relative(tree, node, places[0]) : 0,
+                        calltree_node(tree, node)->function};
+    *key = XXH3_64bits(whole, sizeof whole);
+    free(places);
+    free(calls);
+    return done;
+}
+
+/* ---- the states ---- */
+
+static bool contains(const uint32_t *sorted, size_t n, uint32_t op)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (sorted[middle] < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && sorted[low] == op;
+}
+
+static uint64_t told_at(const struct told *told, uint64_t event)
+{
+    for (size_t i = 0; i < told_count(told); i++)
+        if (told_event(told, i) == event)
+            return told_position(told, i);
+    return NEVER;
+}
+
+/* Whether the state lacks what the culprit lost and has what survived it. */
+static bool matches(struct finding *f, const struct culprit *c, const struct explored *state,
+                     const uint32_t *lost, size_t n)
+{
+    if (c->survived == NO_OP && !c->told)
+        return false;
+    if (c->survived != NO_OP &&
+        (state->schedule.last == NO_OP || c->survived > state->schedule.last ||
+         contains(lost, n, c->survived)))
+        return false;
+    if (c->told && told_at(exploration_told(f->x), c->told) >= state->crash)
+        return false;
+    if (!c->lost.n && c->survived != state->schedule.last)
+        return false; /* what came later may have mended it */
+    for (size_t i = 0; i < c->lost.n; i++) {
+        uint32_t op = c->lost.at[i];
+        bool issued = state->schedule.last != NO_OP && op <= state->schedule.last;
+        if (issued && !contains(lost, n, op))
+            return false;
+    }
+    return true;
+}
+
+/* A state that matches has this cause if it was fine up to then: another may come before it. */
+static bool explains(struct finding *f, const struct culprit *c, const struct explored *state,
+                     const uint32_t *lost, size_t n, bool *yes, struct error *e)
+{
+    *yes = matches(f, c, state, lost, n);
+    if (!*yes)
+        return true;
+    const struct graph *g = f->a->graph;
+    uint32_t end = c->survived != NO_OP ? c->survived : c->last == NO_OP ? 0 : c->last + 1;
+    bool *survives = xcalloc(g->n + 1, sizeof *survives);
+    for (uint32_t op = 0; op < end; op++)
+        survives[op] = !contains(lost, n, op);
+    struct verdict before;
+    /* Up to, but without, what should not be there. */
+    bool done = exploration_test(f->x, survives, end ? end - 1 : NO_OP, c->told_until - 1, &before,
+                                 e);
+    if (done) {
+        *yes = !verdict_is_bad(&before);
+        verdict_clear(&before);
+    }
+    free(survives);
+    return done;
+}
+
+static void fill_bug(struct finding *f, struct bug *b, const struct culprit *c, enum bug_kind kind,
+                     const struct explored *state)
+{
+    *b = (struct bug){.id = (uint32_t)f->bugs.n,
+                      .kind = kind,
+                      .survived = c->survived,
+                      .told = c->told,
+                      .lost_count = c->lost.n,
+                      .states = 1,
+                      .behaviour = state->behaviour,
+                      .group = state->group,
+                      .last = c->last,
+                      .all_lost_count = c->all_lost.n,
+                      .told_until = c->told_until,
+                      .verdict = c->verdict};
+    b->lost = xcalloc(c->lost.n + 1, sizeof *b->lost);
+    memcpy(b->lost, c->lost.n ? c->lost.at : b->lost, c->lost.n * sizeof *b->lost);
+    b->all_lost = xcalloc(c->all_lost.n + 1, sizeof *b->all_lost);
+    memcpy(b->all_lost, c->all_lost.n ? c->all_lost.at : b->all_lost,
+           c->all_lost.n * sizeof *b->all_lost);
+    b->verdict.output = xstrdup(c->verdict.output ? c->verdict.output : "");
+}
+
+static bool take_culprit(struct finding *f, struct culprit *c, const struct explored *state,
+                         struct error *e)
+{
+    enum bug_kind kind = kind_of(f->a->graph, c);
+    uint64_t key;
+    bool added;
+    if (!cause_key(f, c, kind, &key, e))
+        return false;
+    uint64_t *place = map_put(&f->by_cause, &key, sizeof key, &added);
+    if (added) {
+        struct bug *b = vec_add(&f->bugs);
+        *place = f->bugs.n;
+        fill_bug(f, b, c, kind, state);
+    } else
+        f->bugs.at[*place - 1].states++;
+    vec_push(&f->cause_bugs, (uint32_t)(*place - 1));
+    vec_push(&f->causes, *c);
+    return true;
+}
+
+static bool take_state(struct finding *f, const struct explored *state, struct stepper *stepper,
+                       struct error *e)
+{
+    size_t n;
+    if (!stepper_go(stepper, &state->schedule, e))
+        return false;
+    const uint32_t *at = stepper_lost(stepper, &n);
+    uint32_t *lost = xcalloc(n + 1, sizeof *lost);
+    memcpy(lost, n ? at : lost, n * sizeof *lost);
+    bool done = true, known = false;
+    for (size_t i = 0; done && i < f->causes.n && !known; i++) {
+        done = explains(f, &f->causes.at[i], state, lost, n, &known, e);
+        if (known)
+            f->bugs.at[f->cause_bugs.at[i]].states++;
+    }
+    if (done && !known) {
+        struct culprit c;
+        done = culprit_find(&c, f->x, f->a, state, lost, n, e);
+        if (done && c.failed)
+            done = take_culprit(f, &c, state, e);
+        else {
+            f->unexplained += done;
+            culprit_clear(&c);
+        }
+    }
+    free(lost);
+    return done;
+}
+
+static bool describe_all(struct finding *f, struct error *e)
+{
+    for (size_t i = 0; i < f->bugs.n; i++)
+        if (!bug_describe(&f->bugs.at[i], f->a, e))
+            return false;
+    return true;
+}
+
+bool bugs_find(struct bugs **out, struct exploration *x, struct analysis *a, struct error *e)
+{
+    struct finding f = {.x = x, .a = a};
+    const struct explored *states;
+    size_t n = exploration_states(x, &states);
+    bool done = true;
+    for (size_t i = 0; done && i < n; i++)
+        if (states[i].verdict > VERDICT_CONSISTENT)
+            done = take_state(&f, &states[i], exploration_stepper(x), e);
+    done = done && describe_all(&f, e);
+    struct bugs *b = xcalloc(1, sizeof *b);
+    *b = (struct bugs){f.bugs.at, f.bugs.n, f.unexplained};
+    for (size_t i = 0; i < f.causes.n; i++)
+        culprit_clear(&f.causes.at[i]);
+    vec_free(&f.causes);
+    vec_free(&f.cause_bugs);
+    map_free(&f.by_cause);
+    if (!done) {
+        bugs_free(b);
+        return false;
+    }
+    *out = b;
+    return true;
+}
+
+void bugs_free(struct bugs *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->n; i++) {
+        struct bug *bug = &b->at[i];
+        free(bug->lost);
+        free(bug->all_lost);
+        free(bug->summary);
+        free(bug->rule);
+        free(bug->fix);
+        verdict_clear(&bug->verdict);
+    }
+    free(b->at);
+    free(b);
+}

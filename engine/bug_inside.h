@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What bug.c (finding and merging), bug_shrink.c (shrinking one state) and bug_words.c (saying it)
+ * share.
+ */
+#ifndef ENGINE_BUG_INSIDE_H
+#define ENGINE_BUG_INSIDE_H
+
+#include "engine/bug.h"
+#include "engine/vec.h"
+
+/* A state that has been shrunk as far as it goes. */
+struct culprit {
+    bool failed; /* it is inconsistent still; when not, there is no culprit */
+    uint32_t survived;
+    uint64_t told;
+    uint32_t last;
+    uint64_t told_until;
+    vec_of(uint32_t) lost;     /* minimal ones */
+    vec_of(uint32_t) all_lost; /* all of them, up to last */
+    struct verdict verdict;
+};
+
+bool culprit_find(struct culprit *c, struct exploration *x, struct analysis *a,
+                  const struct explored *state, const uint32_t *lost, size_t lost_count,
+                  struct error *e);
+void culprit_clear(struct culprit *c);
+
+/* Fills in the bug's sentences. */
+bool bug_describe(struct bug *b, struct analysis *a, struct error *e);
+
+#endif

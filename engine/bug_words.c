@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A bug in sentences: what it is, why the file system may do that, and which sync would mend it.
+ */
+#include "engine/bug_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/buf.h"
+
+/* One op or acknowledgement with all that sentences need. */
+struct said {
+    const struct op *op; /* NULL: an acknowledgement */
+    struct event event;
+    const char *path, *other_path;
+    const struct location *where; /* NULL when there is no stack */
+};
+
+static bool look_up(struct analysis *a, uint32_t op, uint64_t told, struct said *out,
+                    struct error *e)
+{
+    *out = (struct said){.op = op == NO_OP ? NULL : &a->graph->ops[op]};
+    uint64_t event = op == NO_OP ? told : a->graph->ops[op].event;
+    if (!session_event(a->session, event, &out->event, e))
+        return false;
+    out->path = session_string(a->session, out->event.path);
+    out->other_path = session_string(a->session, out->event.other_path);
+    out->where = symbols_stack(a->symbols, out->event.stack);
+    return true;
+}
+
+/* "CURRENT.new renamed to CURRENT", "manifest-2 not written". */
+static void add_deed(struct buf *out, const struct said *s, bool done)
+{
+    static const char *const deeds[CALL_COUNT] = {
+        [CALL_OPEN] = "created",   [CALL_WRITE] = "written",      [CALL_COPY] = "written",
+        [CALL_RENAME] = "renamed", [CALL_LINK] = "linked",        [CALL_SYMLINK] = "linked",
+        [CALL_UNLINK] = "removed", [CALL_MKDIR] = "made",         [CALL_RMDIR] = "removed",
+        [CALL_MKNOD] = "made",     [CALL_CHMOD] = "given a mode", [CALL_TRUNCATE] = "truncated",
+        [CALL_FALLOCATE] = "allocated",
+    };
+    if (!s->op) {
+        buf_text(out, "an acknowledgement printed");
+        return;
+    }
+    const char *deed = deeds[s->event.call] ? deeds[s->event.call] : "changed";
+    if (s->event.call == CALL_OPEN && s->op->kind == OP_SIZE)
+        deed = "emptied";
+    if ((s->event.call == CALL_WRITE || s->event.call == CALL_COPY) && s->op->kind != OP_DATA)
+        deed = s->op->kind == OP_ALLOC ? "allocated" : "lengthened";
+    buf_printf(out, "%s %s%s", s->path, done ? "" : "not ", deed);
+    if (s->event.call == CALL_RENAME && *s->other_path)
+        buf_printf(out, " to %s", s->other_path);
+}
+
+static void add_place(struct buf *out, const struct said *s)
+{
+    buf_printf(out, "event %llu", (unsigned long long)(s->op ? s->op->event : 0));
+    if (s->where && s->where->line) {
+        const char *slash = strrchr(s->where->file, '/');
+        buf_printf(out, ", %s %s:%u", s->where->function, slash ? slash + 1 : s->where->file,
+                   s->where->line);
+    } else if (s->where)
+        buf_printf(out, ", %s", s->where->function);
+}
+
+static void add_summary(struct buf *out, const struct bug *b, const struct said *survived,
+                        const struct said *lost)
+{
+    switch (b->kind) {
+    case BUG_RECOVERY:
+        buf_text(out, "recovery fails after ");
+        add_deed(out, survived, true);
+        break;
+    case BUG_ATOMICITY:
+        add_deed(out, survived, true);
+        buf_text(out, lost->op ? " in part" : ", and that alone is inconsistent");
+        return;
+    default:
+        add_deed(out, survived, true);
+        break;
+    }
+    if (lost->op) {
+        buf_text(out, ", ");
+        add_deed(out, lost, false);
+    }
+}
+
+/* Why the one may be lost although the other is there. */
+static void add_rule(struct buf *out, const struct analysis *a, const struct bug *b,
+                     const struct said *survived, const struct said *lost)
+{
+    const struct graph *g = a->graph;
+    if (!lost->op) {
+        buf_printf(out, "nothing is lost: a crash between two calls leaves this state under any "
+                        "model");
+        return;
+    }
+    uint32_t op = b->lost[0];
+    if (g->durable[op] == NEVER)
+        buf_printf(out, "no sync of %s follows", lost->path);
+    else
+        buf_printf(out, "no sync of %s has returned by then", lost->path);
+    bool names = lost->op->kind == OP_NAME;
+    if (!survived->op)
+        buf_text(out, "; what was printed cannot be taken back");
+    else if (lost->op->event == survived->op->event)
+        buf_printf(out, "; under %s a call of several blocks or steps can persist in part",
+                   g->model.name);
+    else if (names && survived->op->kind == OP_NAME)
+        buf_printf(out, "; under %s names persist in any order", g->model.name);
+    else if (names)
+        buf_printf(out, "; under %s contents do not wait for names", g->model.name);
+    else if (survived->op->kind == OP_NAME)
+        buf_printf(out, "; under %s names do not wait for what is written to files",
+                   g->model.name);
+    else if (survived->op->file != lost->op->file)
+        buf_printf(out, "; under %s writes to different files persist in any order",
+                   g->model.name);
+    else
+        buf_printf(out, "; under %s these parts of one file persist in any order", g->model.name);
+}
+
+static void add_fix(struct buf *out, const struct analysis *a, const struct bug *b,
+                    const struct said *survived, const struct said *lost)
+{
+    if (!lost->op || b->kind == BUG_ATOMICITY) {
+        buf_text(out, "make the change in one step: write to a new file, sync it and rename it; or "
+                      "let recovery tell whole from torn with a checksum");
+        return;
+    }
+    if (b->kind == BUG_RECOVERY) {
+        buf_text(out, "recovery has to cope with this state, or ");
+    }
+    if (lost->op->kind != OP_NAME)
+        buf_printf(out, "fdatasync(%s) after ", lost->path);
+    else if (a->graph->model.sync == SYNC_OWN_ENTRIES)
+        buf_printf(out, "fsync() the directory of %s after ",
+                   *lost->other_path ? lost->other_path : lost->path);
+    else
+        buf_printf(out, "fsync() the directory of %s, or the file itself, after ",
+                   *lost->other_path ? lost->other_path : lost->path);
+    add_place(out, lost);
+    buf_text(out, " and before ");
+    if (survived->op)
+        add_place(out, survived);
+    else {
+        buf_printf(out, "event %llu", (unsigned long long)b->told);
+        if (survived->where && survived->where->line)
+            buf_printf(out, ", %s:%u", survived->where->function, survived->where->line);
+        buf_text(out, " tells of it");
+    }
+}
+
+bool bug_describe(struct bug *b, struct analysis *a, struct error *e)
+{
+    struct said survived = {0}, lost = {0};
+    struct buf text = {0};
+    bool any = b->survived != NO_OP || b->told;
+    if (any && !look_up(a, b->survived, b->told, &survived, e))
+        return false;
+    if (b->lost_count && !look_up(a, b->lost[0], 0, &lost, e))
+        return false;
+    if (!any)
+        buf_text(&text, "the checker finds the state before the run inconsistent");
+    else
+        add_summary(&text, b, &survived, &lost);
+    b->summary = xstrdup(buf_string(&text));
+    buf_clear(&text);
+    add_rule(&text, a, b, &survived, &lost);
+    b->rule = xstrdup(buf_string(&text));
+    buf_clear(&text);
+    add_fix(&text, a, b, &survived, &lost);
+    b->fix = xstrdup(buf_string(&text));
+    buf_free(&text);
+    return true;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/explore_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/buf.h"
+
+static const char *const strategies[] = {
+    [STRATEGY_REPRESENTATIVE] = "representative", [STRATEGY_ALL_BEHAVIOURS] = "all-behaviours",
+    [STRATEGY_EXHAUSTIVE] = "exhaustive",         [STRATEGY_PREFIX] = "prefix",
+    [STRATEGY_SYNC] = "sync",                     [STRATEGY_RANDOM] = "random",
+};
+
+bool strategy_find(const char *name, enum strategy *out, struct error *e)
+{
+    struct buf known = {0};
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        if (strcmp(strategies[i], name) == 0) {
+            *out = (enum strategy)i;
+            buf_free(&known);
+            return true;
+        }
+        buf_printf(&known, "%s%s", i ? ", " : "", strategies[i]);
+    }
+    error_set(e, "there is no strategy %s; there are %s", name, buf_string(&known));
+    buf_free(&known);
+    return false;
+}
+
+const char *strategy_name(enum strategy s)
+{
+    return strategies[s];
+}
+
+/* ---- making one ---- */
+
+/* The pool comes first: its processes begin as copies of this one. */
+static bool make_pool(struct exploration *x, struct error *e)
+{
+    struct pool_options options = {.command = x->options.checker,
+                                   .dir = x->options.dir,
+                                   .folder = x->options.cwd,
+                                   .jobs = x->options.jobs,
+                                   .timeout = x->options.timeout};
+    if (!pool_new(&x->pool, &options, e))
+        return false;
+    for (int w = 0; w < pool_workers(x->pool); w++) {
+        struct scene *scene;
+        if (!scene_new(&scene, pool_lower(x->pool, w), e))
+            return false;
+        vec_push(&x->scenes, scene);
+    }
+    return true;
+}
+
+bool exploration_new(struct exploration **out, struct analysis *a,
+                     const struct explore_options *options, struct error *e)
+{
+    struct exploration *x = xcalloc(1, sizeof *x);
+    x->analysis = a;
+    x->options = *options;
+    x->source = state_session_source(a->session);
+    if (!make_pool(x, e) || !stepper_new(&x->stepper, a->graph, &x->source, e) ||
+        !told_new(&x->told, a->session, e) || !verdicts_open(&x->verdicts, a->session, e)) {
+        exploration_free(x);
+        return false;
+    }
+    *out = x;
+    return true;
+}
+
+void exploration_free(struct exploration *x)
+{
+    if (!x)
+        return;
+    for (size_t i = 0; i < x->scenes.n; i++)
+        scene_free(x->scenes.at[i]);
+    vec_free(&x->scenes);
+    pool_free(x->pool);
+    verdicts_close(x->verdicts, NULL);
+    told_free(x->told);
+    stepper_free(x->stepper);
+    groups_free(x->groups);
+    environments_free(x->environments);
+    free(x->entries);
+    for (size_t i = 0; i < x->states.n; i++)
+        free((void *)(uintptr_t)x->states.at[i].schedule.lost);
+    vec_free(&x->states);
+    vec_free(&x->units);
+    map_free(&x->seen);
+    free(x);
+}
+
+/* ---- checkers ---- */
+
+static struct verdict verdict_of(const struct pool_verdict *from)
+{
+    static const enum verdict_kind kinds[] = {[POOL_CONSISTENT] = VERDICT_CONSISTENT,
+                                              [POOL_INCONSISTENT] = VERDICT_INCONSISTENT,
+                                              [POOL_CRASHED] = VERDICT_CRASHED,
+                                              [POOL_HUNG] = VERDICT_HUNG,
+                                              [POOL_NOT_RUN] = VERDICT_NOT_RUN};
+    return (struct verdict){.kind = kinds[from->outcome],
+                            .exit = from->exit_status,
+                            .signal = from->signal,
+                            .seconds = from->seconds,
+                            .output = xstrndup(from->output, from->output_size)};
+}
+
+/* Waits for one checker and keeps what it said. */
+static bool take_verdict(struct exploration *x, struct error *e)
+{
+    struct pool_verdict from;
+    if (!pool_wait(x->pool, &from, -1))
+        return true; /* a signal: exploration_ended() decides */
+    x->running--;
+    struct explored *state = &x->states.at[from.ticket];
+    struct verdict verdict = verdict_of(&from);
+    x->counts.checker_seconds += verdict.seconds;
+    bool done = true;
+    if (verdict.kind == VERDICT_NOT_RUN)
+        done = error_set(e, "a checker could not be run: %s", verdict.output);
+    else {
+        state->verdict = verdict.kind;
+        x->counts.tested++;
+        x->counts.inconsistent += verdict_is_bad(&verdict);
+        done = verdicts_add(x->verdicts, &state->key, &verdict, e);
+    }
+    verdict_clear(&verdict);
+    return done;
+}
+
+static bool any_hard_link(void *data, const struct state_name *name)
+{
+    bool *found = data;
+    *found |= name->kind == FILE_REGULAR && name->names > 1;
+    return !*found;
+}
+
+/* Starts the checker on the stepper's state. Waits while all workers are busy. */
+static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_until,
+                          struct error *e)
+{
+    int worker;
+    while ((worker = pool_idle(x->pool)) < 0) {
+        if (!take_verdict(x, e))
+            return false;
+        if (x->stop)
+            return true;
+    }
+    struct state *state = stepper_state(x->stepper);
+    if (!scene_sync(x->scenes.at[worker], state, e))
+        return false;
+    struct told_until told = told_before(x->told, told_until);
+    char *markers = xstrndup(told.markers, told.markers_size);
+    struct pool_input input = {.printed = told.printed,
+                               .printed_size = told.printed_size,
+                               .markers = markers,
+                               .ticket = ticket};
+    uint64_t low = 1, high = x->analysis->graph->events;
+    while (low < high) { /* the last event that had begun */
+        uint64_t middle = (low + high + 1) / 2;
+        struct event event;
+        if (session_event(x->analysis->session, middle, &event, NULL) && event.entry < told_until)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    input.crash_event = low;
+    state_walk(state, any_hard_link, &input.hard_links);
+    bool done = pool_run(x->pool, worker, &input, e);
+    x->running += done;
+    free(markers);
+    return done;
+}
+
+static struct verdict_key key_at(struct exploration *x, uint64_t told_until)
+{
+    uint64_t hash = x->options.acknowledgements ? told_before(x->told, told_until).hash : 0;
+    return verdict_key(state_hash(stepper_state(x->stepper)), hash, x->options.checker);
+}
+
+/* ---- going through ---- */
+
+bool exploration_ended(struct exploration *x)
+{
+    struct explore_counts *c = &x->counts;
+    if (x->stop)
+        return true;
+    if (x->options.budget && c->enumerated >= x->options.budget) {
+        snprintf(c->cut, sizeof c->cut, "the budget of %llu states was reached",
+                 (unsigned long long)x->options.budget);
+        x->stop = true;
+    } else if (x->options.progress && !x->options.progress(x->options.data, c)) {
+        snprintf(c->cut, sizeof c->cut, "it was interrupted");
+        x->stop = c->stopped = true;
+    }
+    return x->stop;
+}
+
+static struct schedule schedule_copy(const struct schedule *s)
+{
+    uint32_t *lost = xcalloc(s->lost_count + 1, sizeof *lost);
+    memcpy(lost, s->lost_count ? s->lost : lost, s->lost_count * sizeof *lost);
+    return (struct schedule){s->last, s->lost_count, lost};
+}
+
+bool exploration_visit(struct exploration *x, const struct schedule *s, const struct unit *unit,
+                       struct error *e)
+{
+    if (!stepper_go(x->stepper, s, e))
+        return false;
+    x->counts.enumerated++;
+    struct explored state = {.crash = schedule_crash(x->analysis->graph, s),
+                             .behaviour = unit->behaviour,
+                             .group = unit->group};
+    state.key = key_at(x, state.crash);
+    bool added;
+    uint64_t *place = map_put(&x->seen, &state.key, sizeof state.key, &added);
+    if (!added)
+        return true;
+    x->counts.distinct++;
+    *place = x->states.n + 1;
+    state.schedule = schedule_copy(s);
+    struct verdict known;
+    bool reused = verdicts_find(x->verdicts, &state.key, &known);
+    if (reused) {
+        state.verdict = known.kind;
+        x->counts.reused++;
+        x->counts.inconsistent += verdict_is_bad(&known);
+        verdict_clear(&known);
+    }
+    vec_push(&x->states, state);
+    return reused || start_checker(x, x->states.n - 1, state.crash, e);
+}
+
+static bool take_all_verdicts(struct exploration *x, struct error *e)
+{
+    while (!x->counts.stopped && x->running) {
+        if (!take_verdict(x, e))
+            return false;
+        exploration_ended(x);
+    }
+    return true;
+}
+
+bool exploration_run(struct exploration *x, struct error *e)
+{
+    bool done = exploration_units(x, e) && take_all_verdicts(x, e) &&
+                verdicts_flush(x->verdicts, e);
+    x->counts.complete = done && !*x->counts.cut;
+    return done;
+}
+
+const struct explore_counts *exploration_counts(const struct exploration *x)
+{
+    return &x->counts;
+}
+
+size_t exploration_states(const struct exploration *x, const struct explored **out)
+{
+    *out = x->states.at;
+    return x->states.n;
+}
+
+bool exploration_flush(struct exploration *x, struct error *e)
+{
+    return verdicts_flush(x->verdicts, e);
+}
+
+struct stepper *exploration_stepper(struct exploration *x)
+{
+    return x->stepper;
+}
+
+const struct told *exploration_told(const struct exploration *x)
+{
+    return x->told;
+}
+
+struct groups *exploration_groups(const struct exploration *x)
+{
+    return x->groups;
+}
+
+bool exploration_test(struct exploration *x, const bool *survives, uint32_t last,
+                      uint64_t told_until, struct verdict *out, struct error *e)
+{
+    if (!stepper_go_set(x->stepper, survives, last, e))
+        return false;
+    struct verdict_key key = key_at(x, told_until);
+    if (verdicts_find(x->verdicts, &key, out))
+        return true;
+    struct pool_verdict from;
+    if (!start_checker(x, 0, told_until, e))
+        return false;
+    while (!pool_wait(x->pool, &from, -1))
+        if (exploration_ended(x))
+            return error_set(e, "interrupted");
+    x->running--;
+    x->counts.shrinking++;
+    *out = verdict_of(&from);
+    x->counts.checker_seconds += out->seconds;
+    if (out->kind == VERDICT_NOT_RUN)
+        return error_set(e, "a checker could not be run: %s", out->output);
+    return verdicts_add(x->verdicts, &key, out, e);
+}

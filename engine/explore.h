@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * explore: goes through the crash states of a trace by a strategy, has each distinct one checked,
+ * and keeps the verdicts.
+ *
+ * States are enumerated by levels, breadth first: the prefixes of every behaviour that is to be
+ * tested, then those with one op lost, then two, …; in each level small behaviours come first, so
+ * that a budget reaches as many as it can. The order depends on nothing but the trace and the
+ * options: two explorations agree. A state whose image and acknowledgements were seen before is not
+ * checked again.
+ */
+#ifndef ENGINE_EXPLORE_H
+#define ENGINE_EXPLORE_H
+
+#include "engine/analysis.h"
+#include "engine/schedule.h"
+#include "engine/told.h"
+#include "engine/verdict.h"
+
+enum strategy {
+    STRATEGY_REPRESENTATIVE, /* one behaviour of each group */
+    STRATEGY_ALL_BEHAVIOURS, /* every behaviour */
+    STRATEGY_EXHAUSTIVE,     /* every set of ops of the whole trace */
+    STRATEGY_PREFIX,         /* whatever was issued up to some op */
+    STRATEGY_SYNC,           /* the same at syncs only */
+    STRATEGY_RANDOM,         /* seeded */
+};
+
+/* False with the known names in the error. */
+bool strategy_find(const char *name, enum strategy *out, struct error *e);
+const char *strategy_name(enum strategy s);
+
+struct explore_counts {
+    uint64_t enumerated, distinct;
+    uint64_t tested; /* checkers run */
+    uint64_t reused; /* verdicts that the session had already */
+    uint64_t inconsistent; /* distinct states */
+    uint64_t shrinking;    /* checkers run to find causes */
+    double checker_seconds; /* summed over runs */
+    uint64_t units;         /* behaviours that were to be tested */
+    bool complete;          /* nothing was cut short */
+    bool stopped;           /* progress() said so */
+    char cut[160];          /* what was cut short, in words */
+};
+
+struct explore_options {
+    enum strategy strategy;
+    uint64_t budget; /* states to enumerate at most; 0: no limit */
+    uint64_t seed;
+    const char *checker; /* a command, {dir} is the data directory */
+    const char *dir;     /* where the program had its data */
+    const char *cwd;     /* where the checker is run */
+    int jobs;            /* 0: one a core */
+    double timeout;      /* seconds for one checker */
+    bool acknowledgements; /* verdicts depend on what was told */
+    /* Called now and then with the counts so far; false stops the exploration cleanly. */
+    bool (*progress)(void *data, const struct explore_counts *counts);
+    void *data;
+};
+
+/* One distinct state, in the order in which they were met. */
+struct explored {
+    struct schedule schedule; /* its lost ops are owned by the exploration */
+    struct verdict_key key;
+    uint64_t crash;     /* position */
+    uint32_t behaviour; /* in analysis->behaviours, NO_BEHAVIOUR when it came by none */
+    uint32_t group;     /* NO_OP when there is none */
+    enum verdict_kind verdict;
+};
+
+struct exploration;
+
+bool exploration_new(struct exploration **out, struct analysis *a,
+                     const struct explore_options *options, struct error *e);
+void exploration_free(struct exploration *x);
+
+bool exploration_run(struct exploration *x, struct error *e);
+
+const struct explore_counts *exploration_counts(const struct exploration *x);
+size_t exploration_states(const struct exploration *x, const struct explored **out);
+
+/* Has any closed set of ops checked, with what had been told before a position; for finding causes.
+ * survives[i] for i ≤ last. The verdict is the session's when it has one. */
+bool exploration_test(struct exploration *x, const bool *survives, uint32_t last,
+                      uint64_t told_until, struct verdict *out, struct error *e);
+
+/* Makes all verdicts so far durable. */
+bool exploration_flush(struct exploration *x, struct error *e);
+
+/* Where the exploration is; whoever moves it leaves it anywhere. */
+struct stepper *exploration_stepper(struct exploration *x);
+const struct told *exploration_told(const struct exploration *x);
+struct groups *exploration_groups(const struct exploration *x); /* NULL but for representative */
+
+#endif

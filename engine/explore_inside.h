@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What explore.c (going through states) and explore_units.c (which ones) share.
+ */
+#ifndef ENGINE_EXPLORE_INSIDE_H
+#define ENGINE_EXPLORE_INSIDE_H
+
+#include "engine/environment.h"
+#include "engine/explore.h"
+#include "engine/group.h"
+#include "engine/ideal.h"
+#include "engine/map.h"
+#include "engine/pool.h"
+#include "engine/scene.h"
+#include "engine/vec.h"
+
+/* Something whose ideals are gone through: a behaviour with its environment, or the whole trace. */
+struct unit {
+    uint32_t behaviour; /* NO_BEHAVIOUR: the whole trace */
+    uint32_t group;
+    uint32_t ops; /* own ones, for the order of units */
+    uint32_t first_op;
+    bool done; /* no ideals left on this or a higher level */
+};
+
+struct exploration {
+    struct analysis *analysis;
+    struct explore_options options;
+    struct explore_counts counts;
+    struct state_source source;
+    struct stepper *stepper;
+    struct told *told;
+    struct verdicts *verdicts;
+    struct pool *pool;
+    vec_of(struct scene *) scenes;
+    struct environments *environments;
+    uint64_t *entries; /* of each name op, its directory entry's key */
+    struct groups *groups;
+    vec_of(struct unit) units;
+    struct map seen; /* struct verdict_key → place in states, plus 1 */
+    vec_of(struct explored) states;
+    size_t running; /* checkers */
+    bool stop;
+};
+
+/* explore.c: one schedule: goes there, and has it checked when it is new. False on failure. */
+bool exploration_visit(struct exploration *x, const struct schedule *s, const struct unit *unit,
+                       struct error *e);
+/* Whether the budget or the person ends it. */
+bool exploration_ended(struct exploration *x);
+
+/* explore_units.c: everything that the strategy asks for. */
+bool exploration_units(struct exploration *x, struct error *e);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which schedules each strategy goes through, and in which order.
+ */
+#include "engine/explore_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ---- units ---- */
+
+static int by_size(const void *x, const void *y)
+{
+    const struct unit *a = x, *b = y;
+    if (a->ops != b->ops)
+        return a->ops < b->ops ? -1 : 1;
+    if (a->first_op != b->first_op)
+        return a->first_op < b->first_op ? -1 : 1;
+    return a->behaviour < b->behaviour ? -1 : a->behaviour > b->behaviour;
+}
+
+static void add_behaviour(struct exploration *x, uint32_t behaviour, uint32_t group)
+{
+    const struct behaviour *b = &x->analysis->behaviours->at[behaviour];
+    vec_push(&x->units, (struct unit){behaviour, group, b->ops, b->first_op, false});
+}
+
+static uint64_t entry_key(void *data, uint32_t op)
+{
+    return ((struct exploration *)data)->entries[op];
+}
+
+static bool find_entries(struct exploration *x, struct error *e)
+{
+    const struct graph *g = x->analysis->graph;
+    x->entries = xcalloc(g->n + 1, sizeof *x->entries);
+    for (size_t i = 0; i < g->n; i++) {
+        struct event event;
+        if (g->ops[i].kind != OP_NAME)
+            continue;
+        if (!session_event(x->analysis->session, g->ops[i].event, &event, e))
+            return false;
+        bool renames = event.call == CALL_RENAME && event.other_dir;
+        uint32_t entry[] = {renames ? event.other_dir : event.dir,
+                            renames ? event.other_name : event.name};
+        x->entries[i] = XXH3_64bits(entry, sizeof entry);
+    }
+    return true;
+}
+
+static bool make_units(struct exploration *x, struct error *e)
+{
+    if (!find_entries(x, e))
+        return false;
+    x->environments = environments_new(x->analysis->graph, entry_key, x);
+    if (x->options.strategy == STRATEGY_REPRESENTATIVE) {
+        struct group_options options = GROUP_DEFAULTS;
+        x->groups = groups_form(x->analysis->behaviours, x->analysis->graph, x->environments,
+                                &options);
+        for (uint32_t i = 0; i < x->groups->n; i++)
+            add_behaviour(x, x->groups->at[i].representative, i);
+    } else
+        for (uint32_t i = 0; i < x->analysis->behaviours->n; i++)
+            add_behaviour(x, i, NO_OP);
+    if (x->units.n)
+        qsort(x->units.at, x->units.n, sizeof *x->units.at, by_size);
+    x->counts.units = x->units.n;
+    return true;
+}
+
+/* ---- the ideals of a unit ---- */
+
+/* The ops of a unit in issue order, each with its location: 0 for the behaviour's own. */
+struct members {
+    uint32_t *ops, *location;
+    size_t n;
+    uint64_t *below;
+    struct poset poset;
+};
+
+struct member {
+    uint32_t op, location;
+};
+
+static int by_op(const void *x, const void *y)
+{
+    const struct member *a = x, *b = y;
+    return a->op < b->op ? -1 : a->op > b->op;
+}
+
+static void members_of_behaviour(struct exploration *x, const struct unit *u, struct members *m)
+{
+    const struct behaviours *list = x->analysis->behaviours;
+    const struct behaviour *b = &list->at[u->behaviour];
+    uint32_t *own = xcalloc(b->ops, sizeof *own);
+    size_t n = behaviour_ops(list, b, own);
+    const struct environment *env = environment_of(x->environments, own, n, ENVIRONMENT_MAX);
+    vec_of(struct member) all = {0};
+    for (size_t i = 0; i < n; i++)
+        vec_push(&all, (struct member){own[i], 0});
+    for (uint32_t l = 0; l < env->location_count; l++)
+        for (uint32_t k = env->locations[l].last; k != NO_OP; k = env->earlier[k])
+            vec_push(&all, (struct member){env->ops[k], l + 1});
+    qsort(all.at, all.n, sizeof *all.at, by_op);
+    m->n = all.n;
+    m->ops = xcalloc(all.n, sizeof *m->ops);
+    m->location = xcalloc(all.n, sizeof *m->location);
+    for (size_t i = 0; i < all.n; i++) {
+        m->ops[i] = all.at[i].op;
+        m->location[i] = all.at[i].location;
+    }
+    vec_free(&all);
+    free(own);
+}
+
+static void members_of_trace(struct exploration *x, struct members *m)
+{
+    m->n = x->analysis->graph->n;
+    m->ops = xcalloc(m->n + 1, sizeof *m->ops);
+    m->location = xcalloc(m->n + 1, sizeof *m->location);
+    for (uint32_t i = 0; i < m->n; i++)
+        m->ops[i] = i;
+}
+
+static void members_make(struct exploration *x, const struct unit *u, struct members *m)
+{
+    if (u->behaviour == NO_BEHAVIOUR)
+        members_of_trace(x, m);
+    else
+        members_of_behaviour(x, u, m);
+    m->below = xcalloc(m->n * ((m->n + 63) / 64) + 1, sizeof *m->below);
+    graph_closure(x->analysis->graph, m->ops, m->n, m->below);
+    poset_init(&m->poset, m->n, m->below);
+}
+
+static void members_free(struct members *m)
+{
+    poset_free(&m->poset);
+    free(m->below);
+    free(m->ops);
+    free(m->location);
+}
+
+/* The ideal of a few ops as a schedule of the trace: all other ops issued by then survive, but for
+ * those that need a lost one. */
+static struct schedule schedule_of(const struct members *m, const struct ideal *ideal,
+                                   uint32_t *lost)
+{
+    struct schedule s = {.lost_count = ideal->level, .lost = lost};
+    if (ideal->last == IDEAL_EMPTY)
+        s.last = m->n && m->ops[0] ? m->ops[0] - 1 : NO_OP;
+    else
+        s.last = m->ops[ideal->last];
+    for (uint32_t i = 0; i < ideal->level; i++)
+        lost[i] = m->ops[ideal->lost[i]];
+    return s;
+}
+
+/* One level of one unit. */
+static bool unit_level(struct exploration *x, struct unit *u, uint32_t level, struct error *e)
+{
+    struct members m = {0};
+    members_make(x, u, &m);
+    struct ideals_options options = {.location = m.location};
+    struct ideals *it = ideals_new(&m.poset, &options);
+    uint32_t *lost = xcalloc(m.n + 1, sizeof *lost);
+    struct ideal ideal;
+    bool done = true, any = false, more = false;
+    ideals_seek(it, level);
+    while (done && !exploration_ended(x) && (more = ideals_next(it, &ideal)) &&
+           ideal.level == level) {
+        any = true;
+        struct schedule s = schedule_of(&m, &ideal, lost);
+        done = exploration_visit(x, &s, u, e);
+    }
+    u->done = !any || !more;
+    free(lost);
+    ideals_free(it);
+    members_free(&m);
+    return done;
+}
+
+static bool by_levels(struct exploration *x, struct error *e)
+{
+    bool left = true;
+    for (uint32_t level = 0; left && !exploration_ended(x); level++) {
+        left = false;
+        for (size_t i = 0; i < x->units.n && !exploration_ended(x); i++) {
+            struct unit *u = &x->units.at[i];
+            if (u->done)
+                continue;
+            if (!unit_level(x, u, level, e))
+                return false;
+            left |= !u->done;
+        }
+    }
+    return true;
+}
+
+/* ---- the other strategies ---- */
+
+static const struct unit whole_trace = {.behaviour = NO_BEHAVIOUR, .group = NO_OP};
+
+/* Every op of the trace in one order matrix: beyond this it takes too much memory, and has more
+ * sets than anybody waits for. */
+enum { EXHAUSTIVE_OPS_MAX = 8192 };
+
+static bool exhaustively(struct exploration *x, struct error *e)
+{
+    if (x->analysis->graph->n > EXHAUSTIVE_OPS_MAX)
+        return error_set(e,
+                         "the trace has %zu ops, too many for the strategy exhaustive (at most %d): "
+                         "take representative, or record a shorter run",
+                         x->analysis->graph->n, EXHAUSTIVE_OPS_MAX);
+    vec_push(&x->units, whole_trace);
+    x->counts.units = 1;
+    return by_levels(x, e);
+}
+
+static bool prefixes(struct exploration *x, struct error *e)
+{
+    struct schedule s = {.last = NO_OP};
+    if (!exploration_visit(x, &s, &whole_trace, e))
+        return false;
+    for (uint32_t op = 0; op < x->analysis->graph->n && !exploration_ended(x); op++) {
+        s.last = op;
+        if (!exploration_visit(x, &s, &whole_trace, e))
+            return false;
+    }
+    return true;
+}
+
+/* What was issued when a sync began, and when it had returned. */
+static bool at_syncs(struct exploration *x, struct error *e)
+{
+    struct analysis *a = x->analysis;
+    for (size_t i = 0; i < a->action_count && !exploration_ended(x); i++) {
+        if (a->actions[i].op_count && a->actions[i].call != CALL_FSYNC)
+            continue;
+        uint32_t next = a->graph->event_first[a->actions[i].event];
+        struct schedule s = {.last = next ? next - 1 : NO_OP};
+        if (!exploration_visit(x, &s, &whole_trace, e))
+            return false;
+    }
+    struct schedule end = {.last = a->graph->n ? (uint32_t)a->graph->n - 1 : NO_OP};
+    return exploration_visit(x, &end, &whole_trace, e);
+}
+
+/* splitmix64: small, and the same everywhere. */
+static uint64_t random_next(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* A last op, and up to a few lost ones among those that it does not need. */
+static bool randomly(struct exploration *x, struct error *e)
+{
+    enum { MOST_LOST = 4, REACH = 256, ROUNDS_WITHOUT_BUDGET = 10000 };
+    const struct graph *g = x->analysis->graph;
+    uint64_t random = x->options.seed;
+    uint64_t rounds = x->options.budget ? x->options.budget : ROUNDS_WITHOUT_BUDGET;
+    for (uint64_t i = 0; g->n && i < rounds && !exploration_ended(x); i++) {
+        uint32_t lost[MOST_LOST], n = 0;
+        uint32_t last = (uint32_t)(random_next(&random) % g->n);
+        uint32_t reach = last < REACH ? last : REACH;
+        for (uint64_t want = random_next(&random) % (MOST_LOST + 1); want && reach; want--) {
+            uint32_t op = last - 1 - (uint32_t)(random_next(&random) % reach);
+            bool taken = graph_before(g, op, last);
+            for (uint32_t k = 0; k < n; k++)
+                taken |= lost[k] == op;
+            if (!taken)
+                lost[n++] = op;
+        }
+        for (uint32_t k = 1; k < n; k++)
+            for (uint32_t j = k; j && lost[j - 1] > lost[j]; j--) {
+                uint32_t swap = lost[j];
+                lost[j] = lost[j - 1];
+                lost[j - 1] = swap;
+            }
+        struct schedule s = {last, n, lost};
+        if (!exploration_visit(x, &s, &whole_trace, e))
+            return false;
+    }
+    return true;
+}
+
+bool exploration_units(struct exploration *x, struct error *e)
+{
+    switch (x->options.strategy) {
+    case STRATEGY_EXHAUSTIVE:
+        return exhaustively(x, e);
+    case STRATEGY_PREFIX:
+        return prefixes(x, e);
+    case STRATEGY_SYNC:
+        return at_syncs(x, e);
+    case STRATEGY_RANDOM:
+        return randomly(x, e);
+    default:
+        return make_units(x, e) && by_levels(x, e);
+    }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * litmus_states: every state that a litmus program may leave under a model.
+ */
+#ifndef ENGINE_LITMUS_STATES_H
+#define ENGINE_LITMUS_STATES_H
+
+#include "engine/graph.h"
+#include "engine/litmus.h"
+
+/* One distinct state with what had been printed when it was left. */
+struct litmus_state {
+    /* Files by name: "a=O4096,a100 b= d/"; runs of a byte and their length, 0 for zero bytes; an
+     * empty file has nothing after =, a directory ends in /, a link says ->target. "(nothing)" when
+     * there are none. */
+    const char *text;
+    /* What had been printed for certain by the latest moment at which this state can be left. */
+    const char *printed;
+    /* One set of ops that leaves it: bit i for op i of the graph. */
+    const bool *survived;
+};
+
+/* More ops than this have too many sets to try them all. */
+enum { LITMUS_OPS_MAX = 40 };
+
+/* Calls visit for each distinct pair of text and printed, ordered by text; the strings are valid
+ * during the call. */
+bool litmus_states(const struct litmus *l, const struct graph *g,
+                   void (*visit)(void *data, const struct litmus_state *state), void *data,
+                   struct error *e);
+
+#endif

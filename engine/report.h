@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * report: what a check found, as the JSON document of the contract ("flotsam report --format json"),
+ * kept in the session when the check ends. Everything else that is printed of it (text, SARIF,
+ * JUnit) is made from that document, on any machine, without working anything out again.
+ */
+#ifndef ENGINE_REPORT_H
+#define ENGINE_REPORT_H
+
+#include <jansson.h>
+
+#include "engine/bug.h"
+#include "engine/buf.h"
+
+struct report_times {
+    double analyse, check; /* wall seconds */
+};
+
+/* The document; the caller owns it. */
+json_t *report_build(struct analysis *a, struct exploration *x, const struct bugs *bugs,
+                     const struct explore_options *options, const struct report_times *times);
+
+/* Keeps it in the session, with what is needed to make each bug's state again. */
+bool report_store(struct session *s, json_t *report, const struct bugs *bugs, struct error *e);
+
+/* The session's report, with the status that people gave its bugs; an error when it has not been
+ * checked yet. The caller owns it. */
+json_t *report_load(struct session *s, struct error *e);
+
+/* A way to print a report. Adding one is a file and a line in the table. */
+struct report_format {
+    const char *name;
+    void (*print)(const json_t *report, struct buf *out);
+};
+/* NULL with the known names in the error. */
+const struct report_format *report_format_find(const char *name, struct error *e);
+
+/* One bug in full, as text that a maintainer would take for a bug report. */
+void report_bug_text(const json_t *report, const json_t *bug, struct buf *out);
+
+extern const struct report_format report_text, report_json, report_sarif, report_junit;
+
+/* What is needed to make the state of a bug again. */
+struct report_state {
+    uint32_t last;
+    uint32_t *lost; /* all ops up to last that did not survive; the caller frees it */
+    size_t lost_count;
+    uint64_t told_until;
+    char *model; /* whose op numbers they are; the caller frees it */
+};
+bool report_bug_state(struct session *s, uint32_t bug, struct report_state *out, struct error *e);
+void report_state_clear(struct report_state *state);
+
+/* Lays the state of a bug out in a directory, which is made or must be empty. */
+bool report_lay_out(struct session *s, const struct report_state *state, const char *dir,
+                    struct layout_counts *counts, struct error *e);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * schedule: what survived a crash. A set of ops that is closed under "must persist before" is
+ * written as its last op and the first ones that it lacks: everything issued up to `last` survived,
+ * but for `lost` and what must not persist before them. One set has one such form.
+ *
+ * A stepper keeps a state and moves it from schedule to schedule, at a cost of what lies between
+ * the first op in which they differ and their ends.
+ */
+#ifndef ENGINE_SCHEDULE_H
+#define ENGINE_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/graph.h"
+#include "engine/state.h"
+
+struct schedule {
+    uint32_t last;        /* NO_OP: nothing survived */
+    uint32_t lost_count;
+    const uint32_t *lost; /* ascending, none of them before another, all issued before last */
+};
+
+/* The position just before which the crash came, as late as the survivors allow: the first sync
+ * that makes a lost op durable had not returned. NEVER: the run had ended. */
+uint64_t schedule_crash(const struct graph *g, const struct schedule *s);
+
+struct stepper;
+
+bool stepper_new(struct stepper **out, const struct graph *g, const struct state_source *source,
+                 struct error *e);
+void stepper_free(struct stepper *s);
+
+/* Makes the state that of the schedule. */
+bool stepper_go(struct stepper *s, const struct schedule *to, struct error *e);
+
+/* The same for any set of ops: survives[i] for i ≤ last. It must be closed. */
+bool stepper_go_set(struct stepper *s, const bool *survives, uint32_t last, struct error *e);
+
+struct state *stepper_state(struct stepper *s);
+
+/* All ops that the schedule at hand lacks among those issued up to its last, ascending. */
+const uint32_t *stepper_lost(const struct stepper *s, size_t *count);
+
+#endif

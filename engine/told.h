@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * told: what the program had told the world by some moment of the run: its standard output and its
+ * markers. It can be held to that, and to no more. Something counts as told when the call that told
+ * it had returned.
+ */
+#ifndef ENGINE_TOLD_H
+#define ENGINE_TOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/error.h"
+#include "engine/session.h"
+
+struct told;
+
+bool told_new(struct told **out, struct session *session, struct error *e);
+void told_free(struct told *t);
+
+struct told_until {
+    const char *printed; /* not terminated */
+    size_t printed_size;
+    const char *markers; /* one a line, not terminated */
+    size_t markers_size;
+    uint64_t hash;  /* of both; equal when both are */
+    size_t count;   /* how many prints and markers that is */
+};
+
+/* What had been told before a position; O(log n). Valid until told_free. */
+struct told_until told_before(const struct told *t, uint64_t position);
+
+/* The events that told something, in the order in which they returned: the i-th, from 0. */
+size_t told_count(const struct told *t);
+uint64_t told_event(const struct told *t, size_t i);
+uint64_t told_position(const struct told *t, size_t i); /* at which it had returned */
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * check: checks a session and tells what was found; what `flotsam check` and `flotsam run` share.
+ */
+#ifndef TUI_CHECK_H
+#define TUI_CHECK_H
+
+#include "engine/check.h"
+
+/* Data directory and working folder are the session's when they are not set. Returns the exit
+ * status. */
+int check_session(const char *path, struct check_options *options);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/check.h"
+#include "engine/clock.h"
+#include "engine/config.h"
+#include "engine/mem.h"
+#include "tui/check.h"
+#include "tui/commands.h"
+#include "tui/options.h"
+
+enum {
+    OPTION_CHECKER = OPTION_LONG,
+    OPTION_MODEL,
+    OPTION_STORES,
+    OPTION_STRATEGY,
+    OPTION_BUDGET,
+    OPTION_JOBS,
+    OPTION_TIMEOUT,
+    OPTION_SEED,
+};
+
+static const struct command_option options[] = {
+    {OPTION_CHECKER, "checker", "CMD", "the command that says whether a state is consistent"},
+    {OPTION_MODEL, "model", "NAME", "ext4, xfs, btrfs, posix, ext4-paper or strict (ext4)"},
+    {OPTION_STRATEGY, "strategy", "NAME",
+     "representative, all-behaviours, exhaustive, prefix, sync or random (representative)"},
+    {OPTION_BUDGET, "budget", "N", "states to go through at most, 0: no limit (10000)"},
+    {OPTION_JOBS, "jobs", "N", "checkers at a time, 0: one a core (0)"},
+    {OPTION_TIMEOUT, "timeout", "SEC", "seconds for one checker (30)"},
+    {OPTION_SEED, "seed", "N", "for the strategy random (1)"},
+    {0},
+};
+
+/* ---- interruption and progress ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* A bar only where a person looks; not more often than eyes can follow. */
+struct bar {
+    bool shown;
+    uint64_t next;
+};
+
+static bool show_progress(void *data, const struct explore_counts *c)
+{
+    struct bar *bar = data;
+    if (bar->shown && clock_now() > bar->next) {
+        bar->next = clock_now() + 100 * NANOSECONDS_PER_MS;
+        fprintf(stderr, "\r%" PRIu64 " states, %" PRIu64 " distinct, %" PRIu64 " inconsistent ",
+                c->enumerated, c->distinct, c->inconsistent);
+    }
+    return !interrupted;
+}
+
+/* ---- what it found ---- */
+
+static uint64_t count(const json_t *report, const char *name)
+{
+    const json_t *states = json_object_get(report, "states");
+    return (uint64_t)json_integer_value(json_object_get(states, name));
+}
+
+static void tell(const json_t *report)
+{
+    size_t i;
+    const json_t *bug, *bugs = json_object_get(report, "bugs");
+    const char *cut = json_string_value(json_object_get(report, "cut"));
+    printf("%" PRIu64 " states went through, %" PRIu64 " distinct, %" PRIu64 " inconsistent%s%s\n",
+           count(report, "enumerated"), count(report, "distinct"), count(report, "inconsistent"),
+           cut ? "; " : "", cut ? cut : "");
+    json_array_foreach(bugs, i, bug)
+    {
+        printf("bug %" JSON_INTEGER_FORMAT ": %s: %s (%" JSON_INTEGER_FORMAT " states)\n",
+               json_integer_value(json_object_get(bug, "id")),
+               json_string_value(json_object_get(bug, "kind")),
+               json_string_value(json_object_get(bug, "summary")),
+               json_integer_value(json_object_get(bug, "states")));
+    }
+}
+
+/* What was not said is as the target's config had it, or as the run was started. */
+static bool complete(struct session *s, struct check_options *check, struct error *e)
+{
+    struct explore_options *x = &check->explore;
+    const char *folder = session_meta(s, "folder");
+    x->dir = session_meta(s, "directory");
+    if (!x->cwd && !x->checker)
+        x->cwd = folder;
+    if (!x->cwd)
+        x->cwd = session_meta(s, "cwd");
+    if (!x->checker)
+        x->checker = session_meta(s, "checker");
+    if (!x->checker)
+        return error_set(e, "no checker: give the command that recovers from a crash state and "
+                            "says whether it is consistent, with --checker");
+    return true;
+}
+
+int check_session(const char *path, struct check_options *check)
+{
+    struct session *s;
+    struct error e;
+    json_t *report;
+    struct bar bar = {.shown = isatty(STDERR_FILENO)};
+    struct sigaction act = {.sa_handler = on_signal}, old;
+    if (!session_open(&s, path, &e))
+        return command_failed(&e);
+    if (!complete(s, check, &e)) {
+        session_close(s);
+        return command_failed(&e);
+    }
+    check->explore.progress = show_progress;
+    check->explore.data = &bar;
+    interrupted = 0;
+    sigaction(SIGINT, &act, &old);
+    bool done = check_run(s, check, &report, &e);
+    sigaction(SIGINT, &old, NULL);
+    if (bar.shown)
+        fputs("\r\033[K", stderr);
+    int status = STATUS_FAILED;
+    if (done) {
+        tell(report);
+        status = count(report, "inconsistent") ? STATUS_FOUND : STATUS_DONE;
+        json_decref(report);
+    } else
+        command_failed(&e);
+    session_close(s);
+    return interrupted ? STATUS_INTERRUPTED : status;
+}
+
+static int run_check(int argc, char **argv)
+{
+    struct check_options check = {.explore = {.budget = 10000,
+                                              .timeout = 30,
+                                              .seed = 1,
+                                              .acknowledgements = true}};
+    const char *model = "ext4", *strategy = "representative";
+    struct error e;
+    struct options o;
+    uint64_t number;
+    options_begin(&o, &command_check, argc, argv);
+    while (options_next(&o)) {
+        switch (o.id) {
+        case OPTION_CHECKER:
+            check.explore.checker = o.value;
+            break;
+        case OPTION_MODEL:
+            model = o.value;
+            break;
+        case OPTION_STRATEGY:
+            strategy = o.value;
+            break;
+        case OPTION_BUDGET:
+            options_number(&o, 0, UINT64_MAX, &check.explore.budget);
+            break;
+        case OPTION_JOBS:
+            if (options_number(&o, 0, 1024, &number))
+                check.explore.jobs = (int)number;
+            break;
+        case OPTION_TIMEOUT:
+            if (options_number(&o, 1, 86400, &number))
+                check.explore.timeout = (double)number;
+            break;
+        case OPTION_SEED:
+            options_number(&o, 0, UINT64_MAX, &check.explore.seed);
+            break;
+        }
+    }
+    if (o.ended || !options_count(&o, 0, 1))
+        return o.status;
+    if (!model_find(model, &check.model, &e) ||
+        !strategy_find(strategy, &check.explore.strategy, &e))
+        return command_failed(&e);
+    char *session = command_session(o.argc ? o.argv[0] : NULL, &e);
+    if (!session)
+        return command_failed(&e);
+    int status = check_session(session, &check);
+    free(session);
+    return status;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .run = run_check,
+    .takes = TAKES_SESSION,
+    .usage = "[S] [--checker CMD] [--model NAME] [--strategy NAME] [--budget N] [--jobs N]",
+    .summary = "test the crash states of a recorded run",
+    .details =
+        "Goes through the states that a power failure could leave, runs the checker on each\n"
+        "distinct one, and finds the cause of those that are inconsistent. What was found stays in\n"
+        "the session; a check that was interrupted goes on where it stopped.\n"
+        "\n"
+        "Exit status 0 when every state was consistent, 1 when some were not, 2 when it could not\n"
+        "run, 130 when it was interrupted.",
+    .options = options,
+};
