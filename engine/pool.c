@@ -58,8 +58,8 @@ struct pool {
     struct pool_options options; /* strings are owned */
     struct pool_store store;
     enum pool_way way;
-    char *why; /* the last way that did not work, NULL: there was none */
-    unsigned dir_made;
+    char *why;               /* the last way that did not work, NULL: there was none */
+    struct pool_place place; /* the program's own directory */
     struct worker *workers;
     int count, running;
     int epoll;
@@ -162,7 +162,7 @@ static void fill_plan(struct pool *p, struct worker *w)
     plan->worker = w->folder;
     plan->dir = w->dir;
     plan->made = o->dir ? o->dir : "";
-    plan->made_parts = p->dir_made;
+    plan->made_parts = p->place.made;
     plan->folder = o->folder;
     plan->path = w->command.path;
     plan->argv = w->command.argv;
@@ -280,11 +280,9 @@ static bool take_options(struct pool *p, const struct pool_options *o, struct er
 /* The program's own path, where something can be mounted there; else a private one. */
 static void settle_dir(struct pool *p)
 {
-    bool usable = p->options.dir && strspn(p->options.dir, "/") < strlen(p->options.dir) &&
-                  pool_store_make(p->options.dir, &p->dir_made);
-    if (usable)
+    if (p->options.dir && strspn(p->options.dir, "/") < strlen(p->options.dir) &&
+        pool_place_open(&p->place, p->options.dir))
         return;
-    p->dir_made = 0;
     free((char *)p->options.dir);
     p->options.dir = NULL;
 }
@@ -325,7 +323,7 @@ bool pool_new(struct pool **out, const struct pool_options *options, struct erro
 {
     struct pool *p = xcalloc(1, sizeof *p);
     struct pool_command probe = {0};
-    p->store.lock = p->epoll = -1;
+    p->store.lock = p->place.hold = p->epoll = -1;
     bool good = take_options(p, options, e);
     p->workers = xcalloc((size_t)(p->count > 0 ? p->count : 1), sizeof *p->workers);
     for (int i = 0; i < p->count; i++)
@@ -355,8 +353,7 @@ void pool_free(struct pool *p)
         return;
     close_workers(p);
     pool_store_close(&p->store);
-    if (p->options.dir)
-        pool_store_unmake(p->options.dir, p->dir_made);
+    pool_place_close(&p->place);
     if (p->epoll >= 0)
         close(p->epoll);
     free((char *)p->options.command);

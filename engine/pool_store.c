@@ -130,41 +130,67 @@ void pool_store_close(struct pool_store *s)
     *s = (struct pool_store){.lock = -1};
 }
 
-bool pool_store_make(const char *path, unsigned *made)
+/* ---- places ---- */
+
+static void unmake(char *path, unsigned made)
 {
-    *made = 0;
-    char *part = xstrdup(path);
-    bool good = true;
-    for (char *at = part; good && *at;) {
+    for (unsigned i = 0; i < made && rmdir(path) == 0; i++)
+        *strrchr(path, '/') = '\0';
+}
+
+static bool make_parents(char *path, unsigned *made)
+{
+    for (char *at = path; *at;) {
         at += strspn(at, "/");
         at += strcspn(at, "/");
         char end = *at;
         *at = '\0';
-        if (mkdir(part, 0777) == 0)
-            (*made)++;
-        else
-            good = errno == EEXIST;
+        bool there = mkdir(path, 0777) == 0;
+        *made += there;
+        there |= errno == EEXIST;
         *at = end;
+        if (!there)
+            return false;
     }
     struct stat st;
-    good = good && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    free(part);
-    if (!good)
-        pool_store_unmake(path, *made);
-    return good;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-void pool_store_unmake(const char *path, unsigned made)
+static int hold_empty(const char *path)
 {
-    char *part = xstrdup(path);
-    for (unsigned i = 0; i < made; i++) {
-        size_t n = strlen(part);
-        while (n > 1 && part[n - 1] == '/')
-            part[--n] = '\0';
-        rmdir(part);
-        char *slash = strrchr(part, '/');
-        if (slash)
-            *slash = '\0';
+    DIR *dir = opendir(path);
+    if (!dir)
+        return -1;
+    int names = 0, hold = -1;
+    while (names <= 2 && readdir(dir))
+        names++;
+    if (names == 2) /* itself and its parent */
+        hold = fcntl(dirfd(dir), F_DUPFD_CLOEXEC, 0);
+    closedir(dir);
+    if (hold >= 0)
+        flock(hold, LOCK_SH | LOCK_NB);
+    return hold;
+}
+
+bool pool_place_open(struct pool_place *p, const char *path)
+{
+    *p = (struct pool_place){.path = xstrdup(path), .hold = -1};
+    if (make_parents(p->path, &p->made)) {
+        p->hold = hold_empty(path);
+        return true;
     }
-    free(part);
+    unmake(p->path, p->made);
+    free(p->path);
+    *p = (struct pool_place){.hold = -1};
+    return false;
+}
+
+void pool_place_close(struct pool_place *p)
+{
+    if (p->path && p->hold >= 0 && flock(p->hold, LOCK_EX | LOCK_NB) == 0)
+        unmake(p->path, p->made);
+    if (p->hold >= 0)
+        close(p->hold);
+    free(p->path);
+    *p = (struct pool_place){.hold = -1};
 }

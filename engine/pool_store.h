@@ -25,10 +25,18 @@ bool pool_store_open(struct pool_store *s, const char *work, const char *outside
 /* Removes it. */
 void pool_store_close(struct pool_store *s);
 
-/* Makes the directory with its parents; *made says how many components were missing. */
-bool pool_store_make(const char *path, unsigned *made);
+/* The place where a crash state appears, on the real file system. */
+struct pool_place {
+    char *path;    /* NULL: there is none */
+    unsigned made; /* how many of its last components were missing */
+    int hold;      /* a shared lock, −1: none needed */
+};
 
-/* Removes the last `made` components again, as far as they are empty. */
-void pool_store_unmake(const char *path, unsigned made);
+/* Makes the directory with its parents. One that is empty is locked: were it removed by another
+ * pool that had made it, the states that are mounted there would vanish. */
+bool pool_place_open(struct pool_place *p, const char *path);
+
+/* Removes what was made, as far as it is empty and nobody else's. */
+void pool_place_close(struct pool_place *p);
 
 #endif

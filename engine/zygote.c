@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -188,6 +189,10 @@ static void leave(struct zygote_life *z)
     pool_files_empty(z->worker);
     rmdir(p->worker);
     rmdir(p->top);
+    /* As pool_place_close does: not what another pool has its states on. */
+    int hold = open(p->made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (hold < 0 || flock(hold, LOCK_EX | LOCK_NB) != 0)
+        return;
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s", p->made);
     for (unsigned i = 0; i < p->made_parts && rmdir(path) == 0; i++)

@@ -104,6 +104,17 @@ static void dir_made_in(struct sample *s)
     sample_expect(s, "grep -q alpha {dir}/a && cd {dir} && touch new", POOL_CONSISTENT);
     sample_close(s);
     assert_int_equal(access(first, F_OK), -1);
+
+    /* It stays as long as another pool uses it. */
+    struct pool *maker;
+    struct error e;
+    s->options.command = "true";
+    assert_true(pool_new(&maker, &s->options, &e));
+    sample_open(s, "grep -q alpha {dir}/a");
+    pool_free(maker);
+    assert_int_equal(sample_again(s).outcome, POOL_CONSISTENT);
+    sample_shell(s, "rmdir -p not/there/yet");
+    sample_close(s);
     free(deep);
     free(first);
 
