@@ -171,7 +171,7 @@ static bool sync_blocks(struct scene *c, struct scene_file *sf, struct run *run)
             continue; /* out of sight, and forgotten when it was cut off */
         run->disk = disk_leaf(sf, leaf->first);
         for (unsigned slot = 0; ok && slot < LEAF_BLOCKS; slot++)
-            if (leaf->steps[slot] > sf->synced && block_in_sight(run->file, leaf->first + slot))
+            if (leaf->steps[slot] > sf->synced)
                 ok = sync_block(c, run, leaf->blocks[slot], slot);
         ok = ok && flush(c, run);
     }

@@ -341,7 +341,7 @@ static bool state_describe_name(void *data, const struct state_name *name)
     return true;
 }
 
-static char *state_describe(struct state *s)
+PROGRAM_UNUSED static char *state_describe(struct state *s)
 {
     struct description d = {.state = s};
     assert_true(state_walk(s, state_describe_name, &d));

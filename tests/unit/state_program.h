@@ -135,7 +135,7 @@ static struct state_source program_source(struct program *p)
     };
 }
 
-static struct state *program_start(struct program *p)
+PROGRAM_UNUSED static struct state *program_start(struct program *p)
 {
     struct error e;
     struct state *s;
@@ -145,7 +145,7 @@ static struct state *program_start(struct program *p)
     return s;
 }
 
-static void program_apply(struct program *p, struct state *s, uint32_t op)
+PROGRAM_UNUSED static void program_apply(struct program *p, struct state *s, uint32_t op)
 {
     struct error e;
     if (!state_apply(s, &p->ops.at[op], op, &e))
