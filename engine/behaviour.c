@@ -246,7 +246,6 @@ static int downwards(const void *a, const void *b)
 struct cluster {
     uint64_t first, last, ops;
     uint32_t parts; /* that still could be merged */
-    bool full;
 };
 
 static void count_part(struct cluster *c, const struct part *p)
@@ -255,7 +254,6 @@ static void count_part(struct cluster *c, const struct part *p)
         c->last = p->last;
     c->ops += p->ops;
     c->parts += !p->full;
-    c->full |= p->full;
 }
 
 /* One part that is all of them. */
@@ -322,10 +320,11 @@ static void merge_node(struct finder *f, uint32_t node)
                 break;
             count_part(&c, p);
         }
+        /* What is full already brings more than max ops with it. */
         uint32_t one = f->sorted.at[begin];
         if (end - begin > 1)
-            one = c.full || c.ops > f->list->options.max ? leave_apart(f, node, &c)
-                                                         : merge_cluster(f, node, begin, end, &c);
+            one = c.ops > f->list->options.max ? leave_apart(f, node, &c)
+                                               : merge_cluster(f, node, begin, end, &c);
         f->parts.at[one].next = NO_PART;
         if (w->head == NO_PART)
             w->head = one;

@@ -150,7 +150,8 @@ struct group_why {
     size_t edges_a, edges_b; /* of the closures, in all */
 };
 
-/* Says how two behaviours compare, whatever their groups. */
+/* Says how two behaviours compare, whatever their groups. Asks for their environments, so that an
+ * earlier answer of environment_of() is gone. */
 struct group_why *group_explain(const struct groups *s, uint32_t a, uint32_t b);
 void group_why_free(struct group_why *why);
 

@@ -575,55 +575,58 @@ static void make_random(struct sample *s, uint32_t threads)
     }
 }
 
+/* The way from the root to the function of a behaviour, as text. */
+static void function_text(const struct sample *s, const struct behaviours *list,
+                          const struct behaviour *b, char *out, size_t size)
+{
+    const char *stack = stack_text(s, list->order[b->begin]), *end = stack;
+    for (uint32_t d = 1; d < calltree_node(list->tree, b->node)->depth; d++)
+        end = strchr(end, ' ') + 1;
+    snprintf(out, size, "%.*s", (int)(strchr(end, ':') - stack), stack);
+}
+
+static void check_behaviour(const struct sample *s, const struct behaviours *list,
+                            const struct behaviour *b, const struct sets *expected)
+{
+    uint32_t events = 0, ops[EVENTS_MAX];
+    char function[32];
+    for (uint32_t k = b->begin; k < b->end; k++)
+        events |= 1U << list->order[k];
+    function_text(s, list, b, function, sizeof function);
+    assert_true(has_set(expected, events, function));
+    size_t n = behaviour_ops(list, b, ops);
+    assert_int_equal(n, b->ops);
+    assert_int_equal(ops[0], b->first_op);
+    assert_int_equal(ops[n - 1], b->last_op);
+}
+
 static void behaviours_are_as_defined(void **state)
 {
     (void)state;
     srand(11);
     for (size_t c = 0; c < RANDOM_CASES; c++) {
         struct sample s = {0};
-        struct sets expected = {0};
+        struct sets base[3] = {0}, expected = {0};
         uint32_t threads = 1 + (uint32_t)rand() % 3;
-        /* No behaviour of Algorithm 1 may be cut here: that is no part of the paper. */
         struct behaviour_options options = {.gap = (uint32_t)(1 + rand() % 12)};
-        size_t largest = 0;
         make_random(&s, threads);
         for (uint32_t t = 0; t < threads; t++) {
-            struct sets base = {0};
-            paper_algorithm_1(&s, t, options.gap, &base);
-            for (size_t i = 0; i < base.n; i++) {
-                size_t size = (size_t)__builtin_popcount(base.at[i].events);
-                largest = largest < size ? size : largest;
+            paper_algorithm_1(&s, t, options.gap, &base[t]);
+            for (size_t i = 0; i < base[t].n; i++) {
+                uint32_t size = (uint32_t)__builtin_popcount(base[t].at[i].events);
+                options.max = options.max < size ? size : options.max;
+                expected.at[expected.n++] = base[t].at[i];
             }
         }
-        options.max = (uint32_t)(largest + (size_t)rand() % 8);
-        for (uint32_t t = 0; t < threads; t++) {
-            struct sets base = {0};
-            paper_algorithm_1(&s, t, options.gap, &base);
-            for (size_t i = 0; i < base.n; i++)
-                expected.at[expected.n++] = base.at[i];
-            define_merged(&s, &base, &options, &expected);
-        }
+        /* At least the largest of Algorithm 1: cutting those is no part of the paper. */
+        options.max += (uint32_t)rand() % 8;
+        for (uint32_t t = 0; t < threads; t++)
+            define_merged(&s, &base[t], &options, &expected);
         struct behaviours *list = sample_behaviours(&s, &options);
         assert_int_equal(list->n, expected.n);
         assert_int_equal(list->cut, 0);
-        for (size_t i = 0; i < list->n; i++) {
-            const struct behaviour *b = &list->at[i];
-            uint32_t events = 0, ops[EVENTS_MAX];
-            for (uint32_t k = b->begin; k < b->end; k++)
-                events |= 1U << list->order[k];
-            size_t n = behaviour_ops(list, b, ops);
-            assert_int_equal(n, b->ops);
-            assert_int_equal(ops[0], b->first_op);
-            assert_int_equal(ops[n - 1], b->last_op);
-            const char *stack = stack_text(&s, list->order[b->begin]);
-            size_t end = 0;
-            for (uint32_t d = 0; d < calltree_node(list->tree, b->node)->depth; d++)
-                end += (d ? strcspn(stack + end, " ") + 1 : 0) +
-                       strcspn(stack + end + (d ? strcspn(stack + end, " ") + 1 : 0), ":");
-            char function[32];
-            snprintf(function, sizeof function, "%.*s", (int)end, stack);
-            assert_true(has_set(&expected, events, function));
-        }
+        for (size_t i = 0; i < list->n; i++)
+            check_behaviour(&s, list, &list->at[i], &expected);
         behaviours_free(list);
         sample_free(&s);
     }
