@@ -80,8 +80,8 @@ static bool find_actions(struct analysis *a, struct error *e)
         }
         if (!count && (!is_sync(&event) || (event.traits & EVENT_FAILED)))
             continue;
-        vec_push(&actions, (struct action){n, event.thread, event.stack, first, (uint32_t)count,
-                                           event.call});
+        vec_push(&actions,
+                 (struct action){n, event.thread, event.stack, first, (uint32_t)count, event.call});
     }
     a->actions = actions.at;
     a->action_count = actions.n;

@@ -116,7 +116,7 @@ static uint64_t told_at(const struct told *told, uint64_t event)
 
 /* Whether the state lacks what the culprit lost and has what survived it. */
 static bool matches(struct finding *f, const struct culprit *c, const struct explored *state,
-                     const uint32_t *lost, size_t n)
+                    const uint32_t *lost, size_t n)
 {
     if (c->survived == NO_OP && !c->told)
         return false;
@@ -151,8 +151,8 @@ static bool explains(struct finding *f, const struct culprit *c, const struct ex
         survives[op] = !contains(lost, n, op);
     struct verdict before;
     /* Up to, but without, what should not be there. */
-    bool done = exploration_test(f->x, survives, end ? end - 1 : NO_OP, c->told_until - 1, &before,
-                                 e);
+    bool done =
+        exploration_test(f->x, survives, end ? end - 1 : NO_OP, c->told_until - 1, &before, e);
     if (done) {
         *yes = !verdict_is_bad(&before);
         verdict_clear(&before);

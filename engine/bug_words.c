@@ -34,10 +34,12 @@ static bool look_up(struct analysis *a, uint32_t op, uint64_t told, struct said 
 static void add_deed(struct buf *out, const struct said *s, bool done)
 {
     static const char *const deeds[CALL_COUNT] = {
-        [CALL_OPEN] = "created",   [CALL_WRITE] = "written",      [CALL_COPY] = "written",
-        [CALL_RENAME] = "renamed", [CALL_LINK] = "linked",        [CALL_SYMLINK] = "linked",
-        [CALL_UNLINK] = "removed", [CALL_MKDIR] = "made",         [CALL_RMDIR] = "removed",
-        [CALL_MKNOD] = "made",     [CALL_CHMOD] = "given a mode", [CALL_TRUNCATE] = "truncated",
+        [CALL_OPEN] = "created",        [CALL_WRITE] = "written",
+        [CALL_COPY] = "written",        [CALL_RENAME] = "renamed",
+        [CALL_LINK] = "linked",         [CALL_SYMLINK] = "linked",
+        [CALL_UNLINK] = "removed",      [CALL_MKDIR] = "made",
+        [CALL_RMDIR] = "removed",       [CALL_MKNOD] = "made",
+        [CALL_CHMOD] = "given a mode",  [CALL_TRUNCATE] = "truncated",
         [CALL_FALLOCATE] = "allocated",
     };
     if (!s->op) {
@@ -113,11 +115,9 @@ static void add_rule(struct buf *out, const struct analysis *a, const struct bug
     else if (names)
         buf_printf(out, "; under %s contents do not wait for names", g->model.name);
     else if (survived->op->kind == OP_NAME)
-        buf_printf(out, "; under %s names do not wait for what is written to files",
-                   g->model.name);
+        buf_printf(out, "; under %s names do not wait for what is written to files", g->model.name);
     else if (survived->op->file != lost->op->file)
-        buf_printf(out, "; under %s writes to different files persist in any order",
-                   g->model.name);
+        buf_printf(out, "; under %s writes to different files persist in any order", g->model.name);
     else
         buf_printf(out, "; under %s these parts of one file persist in any order", g->model.name);
 }

@@ -32,8 +32,7 @@ bool check_run(struct session *s, const struct check_options *options, json_t **
                struct error *e)
 {
     struct analysis *a;
-    struct analysis_options analysis = {.model = options->model,
-                                        .behaviours = BEHAVIOUR_DEFAULTS};
+    struct analysis_options analysis = {.model = options->model, .behaviours = BEHAVIOUR_DEFAULTS};
     struct report_times times;
     uint64_t begin = clock_now();
     if (!analysis_new(&a, s, &analysis, e))

@@ -8,9 +8,12 @@
 #include "engine/buf.h"
 
 static const char *const strategies[] = {
-    [STRATEGY_REPRESENTATIVE] = "representative", [STRATEGY_ALL_BEHAVIOURS] = "all-behaviours",
-    [STRATEGY_EXHAUSTIVE] = "exhaustive",         [STRATEGY_PREFIX] = "prefix",
-    [STRATEGY_SYNC] = "sync",                     [STRATEGY_RANDOM] = "random",
+    [STRATEGY_REPRESENTATIVE] = "representative",
+    [STRATEGY_ALL_BEHAVIOURS] = "all-behaviours",
+    [STRATEGY_EXHAUSTIVE] = "exhaustive",
+    [STRATEGY_PREFIX] = "prefix",
+    [STRATEGY_SYNC] = "sync",
+    [STRATEGY_RANDOM] = "random",
 };
 
 bool strategy_find(const char *name, enum strategy *out, struct error *e)
@@ -248,9 +251,11 @@ static bool take_all_verdicts(struct exploration *x, struct error *e)
 
 bool exploration_run(struct exploration *x, struct error *e)
 {
-    bool done = exploration_units(x, e) && take_all_verdicts(x, e) &&
-                verdicts_flush(x->verdicts, e);
+    bool done =
+        exploration_units(x, e) && take_all_verdicts(x, e) && verdicts_flush(x->verdicts, e);
     x->counts.complete = done && !*x->counts.cut;
+    if (done)
+        exploration_count_possible(x);
     return done;
 }
 

@@ -38,6 +38,10 @@ struct explore_counts {
     uint64_t shrinking;    /* checkers run to find causes */
     double checker_seconds; /* summed over runs */
     uint64_t units;         /* behaviours that were to be tested */
+    /* Sets of ops that the whole trace allows, before equal images are told apart; 0: not counted,
+     * the trace is too long. */
+    uint64_t possible;
+    bool possible_exact; /* else it is an upper bound */
     bool complete;          /* nothing was cut short */
     bool stopped;           /* progress() said so */
     char cut[160];          /* what was cut short, in words */

@@ -51,5 +51,7 @@ bool exploration_ended(struct exploration *x);
 
 /* explore_units.c: everything that the strategy asks for. */
 bool exploration_units(struct exploration *x, struct error *e);
+/* Counts what the whole trace allows. */
+void exploration_count_possible(struct exploration *x);
 
 #endif

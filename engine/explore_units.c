@@ -57,8 +57,8 @@ static bool make_units(struct exploration *x, struct error *e)
     x->environments = environments_new(x->analysis->graph, entry_key, x);
     if (x->options.strategy == STRATEGY_REPRESENTATIVE) {
         struct group_options options = GROUP_DEFAULTS;
-        x->groups = groups_form(x->analysis->behaviours, x->analysis->graph, x->environments,
-                                &options);
+        x->groups =
+            groups_form(x->analysis->behaviours, x->analysis->graph, x->environments, &options);
         for (uint32_t i = 0; i < x->groups->n; i++)
             add_behaviour(x, x->groups->at[i].representative, i);
     } else
@@ -207,13 +207,32 @@ static const struct unit whole_trace = {.behaviour = NO_BEHAVIOUR, .group = NO_O
  * sets than anybody waits for. */
 enum { EXHAUSTIVE_OPS_MAX = 8192 };
 
+/* Beyond this the count is a number that nobody believes, and takes long. */
+enum { COUNTED_OPS_MAX = 2048 };
+
+void exploration_count_possible(struct exploration *x)
+{
+    struct members m = {0};
+    if (x->analysis->graph->n > COUNTED_OPS_MAX)
+        return;
+    members_make(x, &whole_trace, &m);
+    struct ideals_options options = {.all_locations = true};
+    struct ideals *it = ideals_new(&m.poset, &options);
+    struct ideals_total total = ideals_count(it, IDEALS_COUNT_EFFORT);
+    x->counts.possible = total.count;
+    x->counts.possible_exact = total.known == IDEALS_EXACT;
+    ideals_free(it);
+    members_free(&m);
+}
+
 static bool exhaustively(struct exploration *x, struct error *e)
 {
     if (x->analysis->graph->n > EXHAUSTIVE_OPS_MAX)
-        return error_set(e,
-                         "the trace has %zu ops, too many for the strategy exhaustive (at most %d): "
-                         "take representative, or record a shorter run",
-                         x->analysis->graph->n, EXHAUSTIVE_OPS_MAX);
+        return error_set(
+            e,
+            "the trace has %zu ops, too many for the strategy exhaustive (at most %d): "
+            "take representative, or record a shorter run",
+            x->analysis->graph->n, EXHAUSTIVE_OPS_MAX);
     vec_push(&x->units, whole_trace);
     x->counts.units = 1;
     return by_levels(x, e);

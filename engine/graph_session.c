@@ -95,8 +95,7 @@ bool graph_session_open(struct graph_session **out, struct session *s, struct er
         if (gs->files.at[i].extents.n)
             qsort(gs->files.at[i].extents.at, gs->files.at[i].extents.n, sizeof(struct extent),
                   by_offset);
-    gs->source =
-        (struct graph_source){gs, session_event_count(s), read_event, length, has_block};
+    gs->source = (struct graph_source){gs, session_event_count(s), read_event, length, has_block};
     *out = gs;
     return true;
 }

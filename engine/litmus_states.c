@@ -225,8 +225,10 @@ bool litmus_states(const struct litmus *l, const struct graph *g,
                    struct error *e)
 {
     if (g->n > LITMUS_OPS_MAX)
-        return error_set(e, "%zu ops are too many for a litmus program (at most %d): use fewer or "
-                            "smaller writes", g->n, LITMUS_OPS_MAX);
+        return error_set(e,
+                         "%zu ops are too many for a litmus program (at most %d): use fewer or "
+                         "smaller writes",
+                         g->n, LITMUS_OPS_MAX);
     struct state_source source = {(void *)(uintptr_t)l, litmus_events(l), source_event,
                                   source_string,        source_payload,   source_image,
                                   source_kind};

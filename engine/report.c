@@ -118,8 +118,7 @@ static json_t *behaviour_json(struct analysis *a, const struct bug *b)
         return json_null();
     json_t *out = json_object();
     json_object_set_new(out, "id", json_integer(b->behaviour));
-    json_object_set_new(out, "name",
-                        text(analysis_function(a, &a->behaviours->at[b->behaviour])));
+    json_object_set_new(out, "name", text(analysis_function(a, &a->behaviours->at[b->behaviour])));
     json_object_set_new(out, "group", b->group == NO_OP ? json_null() : json_integer(b->group));
     return out;
 }
@@ -196,12 +195,16 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
     json_object_set_new(out, "model", text(a->graph->model.name));
     json_object_set_new(out, "stores", json_null());
     json_object_set_new(out, "strategy", text(strategy_name(options->strategy)));
-    json_object_set_new(out, "events",
-                        json_integer((json_int_t)session_event_count(a->session)));
+    json_object_set_new(out, "events", json_integer((json_int_t)session_event_count(a->session)));
     json_object_set_new(out, "ops", json_integer((json_int_t)a->graph->n));
     json_object_set_new(out, "behaviours", json_integer((json_int_t)a->behaviours->n));
     json_object_set_new(out, "groups", json_integer(groups ? (json_int_t)groups->n : 0));
     json_object_set_new(out, "states", states_json(c));
+    json_object_set_new(out, "possible",
+                        !c->possible              ? json_null()
+                        : c->possible > INT64_MAX ? json_real((double)c->possible)
+                                                  : json_integer((json_int_t)c->possible));
+    json_object_set_new(out, "possible_exact", json_boolean(c->possible_exact));
     json_object_set_new(out, "shrinking", json_integer((json_int_t)c->shrinking));
     json_object_set_new(out, "seconds", seconds_json(a, c, times));
     if (!c->complete)
@@ -247,13 +250,13 @@ bool report_store(struct session *s, json_t *report, const struct bugs *bugs, st
     sqlite3_stmt *document = NULL, *insert = NULL;
     char *json = json_dumps(report, JSON_COMPACT);
     const char *model = json_string_value(json_object_get(report, "model"));
-    bool done = sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
-                sqlite3_exec(db, "BEGIN IMMEDIATE; DELETE FROM bugs", NULL, NULL, NULL) ==
-                    SQLITE_OK &&
-                sqlite3_prepare_v2(db, "REPLACE INTO report VALUES (1, ?)", -1, &document, NULL) ==
-                    SQLITE_OK &&
-                sqlite3_prepare_v2(db, "INSERT INTO bugs VALUES (?,?,?,?,?,'new','')", -1, &insert,
-                                   NULL) == SQLITE_OK;
+    bool done =
+        sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(db, "BEGIN IMMEDIATE; DELETE FROM bugs", NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, "REPLACE INTO report VALUES (1, ?)", -1, &document, NULL) ==
+            SQLITE_OK &&
+        sqlite3_prepare_v2(db, "INSERT INTO bugs VALUES (?,?,?,?,?,'new','')", -1, &insert, NULL) ==
+            SQLITE_OK;
     if (done) {
         sqlite3_bind_text(document, 1, json, -1, SQLITE_STATIC);
         done = sqlite3_step(document) == SQLITE_DONE;
@@ -297,17 +300,20 @@ json_t *report_load(struct session *s, struct error *e)
 bool report_bug_state(struct session *s, uint32_t bug, struct report_state *out, struct error *e)
 {
     sqlite3_stmt *select = NULL;
-    bool there =
-        sqlite3_prepare_v2(session_db(s), "SELECT last, lost, told_until, model FROM bugs WHERE id = ?", -1, &select, NULL) == SQLITE_OK &&
-        sqlite3_bind_int64(select, 1, bug) == SQLITE_OK && sqlite3_step(select) == SQLITE_ROW;
+    bool there = sqlite3_prepare_v2(session_db(s),
+                                    "SELECT last, lost, told_until, model FROM bugs WHERE id = ?",
+                                    -1, &select, NULL) == SQLITE_OK &&
+                 sqlite3_bind_int64(select, 1, bug) == SQLITE_OK &&
+                 sqlite3_step(select) == SQLITE_ROW;
     if (there) {
         sqlite3_int64 last = sqlite3_column_int64(select, 0);
         size_t size = (size_t)sqlite3_column_bytes(select, 1);
-        *out = (struct report_state){.last = last < 0 ? NO_OP : (uint32_t)last,
-                                     .lost = xcalloc(size / sizeof(uint32_t) + 1, sizeof(uint32_t)),
-                                     .lost_count = size / sizeof(uint32_t),
-                                     .told_until = (uint64_t)sqlite3_column_int64(select, 2),
-                                     .model = xstrdup((const char *)sqlite3_column_text(select, 3))};
+        *out =
+            (struct report_state){.last = last < 0 ? NO_OP : (uint32_t)last,
+                                  .lost = xcalloc(size / sizeof(uint32_t) + 1, sizeof(uint32_t)),
+                                  .lost_count = size / sizeof(uint32_t),
+                                  .told_until = (uint64_t)sqlite3_column_int64(select, 2),
+                                  .model = xstrdup((const char *)sqlite3_column_text(select, 3))};
         if (size)
             memcpy(out->lost, sqlite3_column_blob(select, 1), out->lost_count * sizeof(uint32_t));
     } else

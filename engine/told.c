@@ -99,9 +99,8 @@ struct told_until told_before(const struct told *t, uint64_t position)
         else
             high = middle;
     }
-    struct told_until until = {.printed = buf_string(&t->printed),
-                               .markers = buf_string(&t->markers),
-                               .count = low};
+    struct told_until until = {
+        .printed = buf_string(&t->printed), .markers = buf_string(&t->markers), .count = low};
     if (low) {
         const struct telling *last = &t->at.at[low - 1];
         until.printed_size = last->printed_end;

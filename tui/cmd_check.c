@@ -141,10 +141,8 @@ int check_session(const char *path, struct check_options *check)
 
 static int run_check(int argc, char **argv)
 {
-    struct check_options check = {.explore = {.budget = 10000,
-                                              .timeout = 30,
-                                              .seed = 1,
-                                              .acknowledgements = true}};
+    struct check_options check = {
+        .explore = {.budget = 10000, .timeout = 30, .seed = 1, .acknowledgements = true}};
     const char *model = "ext4", *strategy = "representative";
     struct error e;
     struct options o;
@@ -198,7 +196,8 @@ const struct command command_check = {
     .summary = "test the crash states of a recorded run",
     .details =
         "Goes through the states that a power failure could leave, runs the checker on each\n"
-        "distinct one, and finds the cause of those that are inconsistent. What was found stays in\n"
+        "distinct one, and finds the cause of those that are inconsistent. What was found stays "
+        "in\n"
         "the session; a check that was interrupted goes on where it stopped.\n"
         "\n"
         "Exit status 0 when every state was consistent, 1 when some were not, 2 when it could not\n"

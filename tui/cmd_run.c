@@ -153,12 +153,12 @@ static int check_target(const struct config *c, const char *session)
 {
     struct error e;
     struct check_options check = {.explore = {.checker = c->checker,
-                                                .cwd = c->folder,
-                                                .budget = c->budget,
-                                                .jobs = (int)c->jobs,
-                                                .timeout = (double)c->timeout,
-                                                .acknowledgements = c->acknowledgements,
-                                                .seed = 1}};
+                                              .cwd = c->folder,
+                                              .budget = c->budget,
+                                              .jobs = (int)c->jobs,
+                                              .timeout = (double)c->timeout,
+                                              .acknowledgements = c->acknowledgements,
+                                              .seed = 1}};
     if (!keep_settings(c, session, &e) || !model_find(c->model, &check.model, &e) ||
         !strategy_find(c->strategy, &check.explore.strategy, &e))
         return command_failed(&e);
