@@ -19,7 +19,7 @@ static bool explore(struct analysis *a, const struct explore_options *options,
     if (done) {
         times->check = seconds_since(begin);
         *report = report_build(a, x, bugs, options, times);
-        done = report_store(a->session, *report, bugs, e);
+        done = report_store(a->session, *report, bugs, x, e);
         if (!done)
             json_decref(*report);
     }

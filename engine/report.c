@@ -230,13 +230,29 @@ static const char schema[] =
     "  model TEXT NOT NULL, -- whose op numbers they are\n"
     "  status TEXT NOT NULL, -- new, confirmed, duplicate, ignored\n"
     "  note TEXT NOT NULL\n"
+    ");"
+    "CREATE TABLE IF NOT EXISTS states ( -- distinct states of the last check, as they were met\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  last INTEGER NOT NULL, -- the last op that survived; -1: none\n"
+    "  lost BLOB NOT NULL, -- 32-bit op numbers: those that take all other lost ones along\n"
+    "  crash INTEGER NOT NULL, -- the position just before which the crash came\n"
+    "  behaviour INTEGER NOT NULL, -- -1: none\n"
+    "  grouped INTEGER NOT NULL, -- the group that it was met for; -1: none\n"
+    "  verdict INTEGER NOT NULL, -- as in verdicts\n"
+    "  model TEXT NOT NULL\n"
     ");";
+
+/* Numbers that mean none are −1 in the tables. */
+static sqlite3_int64 number_or_none(uint32_t n)
+{
+    return n == NO_OP ? -1 : (sqlite3_int64)n;
+}
 
 static bool store_bug(sqlite3_stmt *insert, const struct bug *b, const char *model)
 {
     sqlite3_reset(insert);
     sqlite3_bind_int64(insert, 1, b->id);
-    sqlite3_bind_int64(insert, 2, b->last == NO_OP ? -1 : (sqlite3_int64)b->last);
+    sqlite3_bind_int64(insert, 2, number_or_none(b->last));
     sqlite3_bind_blob(insert, 3, b->all_lost, (int)(b->all_lost_count * sizeof *b->all_lost),
                       SQLITE_STATIC);
     sqlite3_bind_int64(insert, 4, (sqlite3_int64)b->told_until);
@@ -244,7 +260,34 @@ static bool store_bug(sqlite3_stmt *insert, const struct bug *b, const char *mod
     return sqlite3_step(insert) == SQLITE_DONE;
 }
 
-bool report_store(struct session *s, json_t *report, const struct bugs *bugs, struct error *e)
+static bool store_states(sqlite3 *db, const struct exploration *x, const char *model)
+{
+    sqlite3_stmt *insert = NULL;
+    const struct explored *states;
+    size_t n = exploration_states(x, &states);
+    bool done = sqlite3_prepare_v2(db, "INSERT INTO states VALUES (?,?,?,?,?,?,?,?)", -1, &insert,
+                                   NULL) == SQLITE_OK;
+    for (size_t i = 0; done && i < n; i++) {
+        const struct schedule *schedule = &states[i].schedule;
+        uint64_t crash = states[i].crash > INT64_MAX ? INT64_MAX : states[i].crash;
+        sqlite3_reset(insert);
+        sqlite3_bind_int64(insert, 1, (sqlite3_int64)i + 1);
+        sqlite3_bind_int64(insert, 2, number_or_none(schedule->last));
+        sqlite3_bind_blob(insert, 3, schedule->lost,
+                          (int)(schedule->lost_count * sizeof *schedule->lost), SQLITE_STATIC);
+        sqlite3_bind_int64(insert, 4, (sqlite3_int64)crash);
+        sqlite3_bind_int64(insert, 5, number_or_none(states[i].behaviour));
+        sqlite3_bind_int64(insert, 6, number_or_none(states[i].group));
+        sqlite3_bind_int(insert, 7, states[i].verdict);
+        sqlite3_bind_text(insert, 8, model, -1, SQLITE_STATIC);
+        done = sqlite3_step(insert) == SQLITE_DONE;
+    }
+    sqlite3_finalize(insert);
+    return done;
+}
+
+bool report_store(struct session *s, json_t *report, const struct bugs *bugs,
+                  const struct exploration *x, struct error *e)
 {
     sqlite3 *db = session_db(s);
     sqlite3_stmt *document = NULL, *insert = NULL;
@@ -252,7 +295,7 @@ bool report_store(struct session *s, json_t *report, const struct bugs *bugs, st
     const char *model = json_string_value(json_object_get(report, "model"));
     bool done =
         sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_exec(db, "BEGIN IMMEDIATE; DELETE FROM bugs", NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(db, "BEGIN IMMEDIATE; DELETE FROM bugs; DELETE FROM states", NULL, NULL, NULL) == SQLITE_OK &&
         sqlite3_prepare_v2(db, "REPLACE INTO report VALUES (1, ?)", -1, &document, NULL) ==
             SQLITE_OK &&
         sqlite3_prepare_v2(db, "INSERT INTO bugs VALUES (?,?,?,?,?,'new','')", -1, &insert, NULL) ==
@@ -263,6 +306,7 @@ bool report_store(struct session *s, json_t *report, const struct bugs *bugs, st
     }
     for (size_t i = 0; done && i < bugs->n; i++)
         done = store_bug(insert, &bugs->at[i], model);
+    done = done && store_states(db, x, model);
     sqlite3_finalize(document);
     sqlite3_finalize(insert);
     done = done && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
@@ -297,29 +341,72 @@ json_t *report_load(struct session *s, struct error *e)
     return report;
 }
 
-bool report_bug_state(struct session *s, uint32_t bug, struct report_state *out, struct error *e)
+/* Columns: last, lost, a position, the model. */
+static bool read_state(sqlite3_stmt *row, struct report_state *out)
+{
+    sqlite3_int64 last = sqlite3_column_int64(row, 0);
+    const char *model = (const char *)sqlite3_column_text(row, 3);
+    size_t size = (size_t)sqlite3_column_bytes(row, 1);
+    if (!model)
+        return false;
+    *out = (struct report_state){.last = last < 0 ? NO_OP : (uint32_t)last,
+                                 .lost = xcalloc(size / sizeof(uint32_t) + 1, sizeof(uint32_t)),
+                                 .lost_count = size / sizeof(uint32_t),
+                                 .told_until = (uint64_t)sqlite3_column_int64(row, 2),
+                                 .model = xstrdup(model)};
+    if (out->lost_count)
+        memcpy(out->lost, sqlite3_column_blob(row, 1), out->lost_count * sizeof(uint32_t));
+    return true;
+}
+
+static sqlite3_stmt *select_row(struct session *s, const char *sql, uint64_t id)
 {
     sqlite3_stmt *select = NULL;
-    bool there = sqlite3_prepare_v2(session_db(s),
-                                    "SELECT last, lost, told_until, model FROM bugs WHERE id = ?",
-                                    -1, &select, NULL) == SQLITE_OK &&
-                 sqlite3_bind_int64(select, 1, bug) == SQLITE_OK &&
-                 sqlite3_step(select) == SQLITE_ROW;
-    if (there) {
-        sqlite3_int64 last = sqlite3_column_int64(select, 0);
-        size_t size = (size_t)sqlite3_column_bytes(select, 1);
-        *out =
-            (struct report_state){.last = last < 0 ? NO_OP : (uint32_t)last,
-                                  .lost = xcalloc(size / sizeof(uint32_t) + 1, sizeof(uint32_t)),
-                                  .lost_count = size / sizeof(uint32_t),
-                                  .told_until = (uint64_t)sqlite3_column_int64(select, 2),
-                                  .model = xstrdup((const char *)sqlite3_column_text(select, 3))};
-        if (size)
-            memcpy(out->lost, sqlite3_column_blob(select, 1), out->lost_count * sizeof(uint32_t));
-    } else
-        error_set(e, "%s has no bug %u; flotsam bugs lists them", session_path(s), bug);
+    if (sqlite3_prepare_v2(session_db(s), sql, -1, &select, NULL) == SQLITE_OK &&
+        sqlite3_bind_int64(select, 1, (sqlite3_int64)id) == SQLITE_OK &&
+        sqlite3_step(select) == SQLITE_ROW)
+        return select;
     sqlite3_finalize(select);
-    return there;
+    return NULL;
+}
+
+bool report_bug_state(struct session *s, uint32_t bug, struct report_state *out, struct error *e)
+{
+    sqlite3_stmt *row =
+        select_row(s, "SELECT last, lost, told_until, model FROM bugs WHERE id = ?", bug);
+    bool there = row && read_state(row, out);
+    sqlite3_finalize(row);
+    return there || error_set(e, "%s has no bug %u; flotsam bugs lists them", session_path(s), bug);
+}
+
+uint64_t report_state_count(struct session *s)
+{
+    sqlite3_stmt *row = select_row(s, "SELECT max(id) FROM states WHERE id > ?", 0);
+    uint64_t n = row ? (uint64_t)sqlite3_column_int64(row, 0) : 0;
+    sqlite3_finalize(row);
+    return n;
+}
+
+bool report_listed_state(struct session *s, uint64_t number, struct report_listed *out,
+                         struct error *e)
+{
+    sqlite3_stmt *row = select_row(s,
+                                   "SELECT last, lost, crash, model, behaviour, grouped, verdict "
+                                   "FROM states WHERE id = ?",
+                                   number);
+    bool there = row && read_state(row, &out->state);
+    if (there) {
+        sqlite3_int64 behaviour = sqlite3_column_int64(row, 4), group = sqlite3_column_int64(row, 5);
+        int verdict = sqlite3_column_int(row, 6);
+        out->behaviour = behaviour < 0 ? NO_BEHAVIOUR : (uint32_t)behaviour;
+        out->group = group < 0 ? NO_OP : (uint32_t)group;
+        out->verdict = verdict < VERDICT_NOT_RUN || verdict > VERDICT_HUNG
+                           ? VERDICT_NOT_RUN
+                           : (enum verdict_kind)verdict;
+    }
+    sqlite3_finalize(row);
+    return there || error_set(e, "%s has no state %llu; flotsam states lists them", session_path(s),
+                              (unsigned long long)number);
 }
 
 void report_state_clear(struct report_state *state)

@@ -20,8 +20,10 @@ struct report_times {
 json_t *report_build(struct analysis *a, struct exploration *x, const struct bugs *bugs,
                      const struct explore_options *options, const struct report_times *times);
 
-/* Keeps it in the session, with what is needed to make each bug's state again. */
-bool report_store(struct session *s, json_t *report, const struct bugs *bugs, struct error *e);
+/* Keeps it in the session, with what is needed to make each bug's state again, and all states that
+ * were met. */
+bool report_store(struct session *s, json_t *report, const struct bugs *bugs,
+                  const struct exploration *x, struct error *e);
 
 /* The session's report, with the status that people gave its bugs; an error when it has not been
  * checked yet. The caller owns it. */
@@ -40,7 +42,7 @@ void report_bug_text(const json_t *report, const json_t *bug, struct buf *out);
 
 extern const struct report_format report_text, report_json, report_sarif, report_junit;
 
-/* What is needed to make the state of a bug again. */
+/* What is needed to make a state again. */
 struct report_state {
     uint32_t last;
     uint32_t *lost; /* all ops up to last that did not survive; the caller frees it */
@@ -49,9 +51,19 @@ struct report_state {
     char *model; /* whose op numbers they are; the caller frees it */
 };
 bool report_bug_state(struct session *s, uint32_t bug, struct report_state *out, struct error *e);
+
+/* The states of the last check are numbered from 1 in the order in which they were met. */
+struct report_listed {
+    struct report_state state; /* lost: only those that nothing else lost comes before */
+    uint32_t behaviour, group; /* NO_BEHAVIOUR, NO_OP */
+    enum verdict_kind verdict;
+};
+uint64_t report_state_count(struct session *s);
+bool report_listed_state(struct session *s, uint64_t number, struct report_listed *out,
+                         struct error *e);
 void report_state_clear(struct report_state *state);
 
-/* Lays the state of a bug out in a directory, which is made or must be empty. */
+/* Lays a state out in a directory, which is made or must be empty. */
 bool report_lay_out(struct session *s, const struct report_state *state, const char *dir,
                     struct layout_counts *counts, struct error *e);
 
