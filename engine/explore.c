@@ -58,6 +58,23 @@ static bool make_pool(struct exploration *x, struct error *e)
     return true;
 }
 
+static bool any_hard_link(void *data, const struct state_name *name)
+{
+    bool *found = data;
+    *found |= name->kind == FILE_REGULAR && name->names > 1;
+    return !*found;
+}
+
+/* Looking for files with several names costs a walk through the state: most runs have none. */
+static bool may_link(struct exploration *x)
+{
+    bool found = false;
+    state_walk(stepper_state(x->stepper), any_hard_link, &found);
+    for (size_t i = 0; i < x->analysis->action_count && !found; i++)
+        found = x->analysis->actions[i].call == CALL_LINK;
+    return found;
+}
+
 bool exploration_new(struct exploration **out, struct analysis *a,
                      const struct explore_options *options, struct error *e)
 {
@@ -70,6 +87,7 @@ bool exploration_new(struct exploration **out, struct analysis *a,
         exploration_free(x);
         return false;
     }
+    x->may_link = may_link(x);
     *out = x;
     return true;
 }
@@ -135,13 +153,6 @@ static bool take_verdict(struct exploration *x, struct error *e)
     return done;
 }
 
-static bool any_hard_link(void *data, const struct state_name *name)
-{
-    bool *found = data;
-    *found |= name->kind == FILE_REGULAR && name->names > 1;
-    return !*found;
-}
-
 /* Starts the checker on the stepper's state. Waits while all workers are busy. */
 static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_until,
                           struct error *e)
@@ -172,7 +183,8 @@ static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_
             high = middle - 1;
     }
     input.crash_event = low;
-    state_walk(state, any_hard_link, &input.hard_links);
+    if (x->may_link)
+        state_walk(state, any_hard_link, &input.hard_links);
     bool done = pool_run(x->pool, worker, &input, e);
     x->running += done;
     free(markers);

@@ -40,6 +40,7 @@ struct exploration {
     struct map seen; /* struct verdict_key → place in states, plus 1 */
     vec_of(struct explored) states;
     size_t running; /* checkers */
+    bool may_link;  /* some state may have a file with several names */
     bool stop;
 };
 
