@@ -15,6 +15,7 @@ struct said {
     struct event event;
     const char *path, *other_path;
     const struct location *where; /* NULL when there is no stack */
+    char printed[48];             /* the beginning of an acknowledgement's first line */
 };
 
 static bool look_up(struct analysis *a, uint32_t op, uint64_t told, struct said *out,
@@ -27,6 +28,11 @@ static bool look_up(struct analysis *a, uint32_t op, uint64_t told, struct said 
     out->path = session_string(a->session, out->event.path);
     out->other_path = session_string(a->session, out->event.other_path);
     out->where = symbols_stack(a->symbols, out->event.stack);
+    size_t most = sizeof out->printed - 1;
+    size_t size = out->event.size < most ? out->event.size : most;
+    if (!out->op && !session_payload(a->session, out->event.payload, 0, out->printed, size, e))
+        return false;
+    out->printed[strcspn(out->printed, "\n")] = '\0';
     return true;
 }
 
@@ -43,7 +49,7 @@ static void add_deed(struct buf *out, const struct said *s, bool done)
         [CALL_FALLOCATE] = "allocated",
     };
     if (!s->op) {
-        buf_text(out, "an acknowledgement printed");
+        buf_printf(out, "\"%s\" printed", s->printed);
         return;
     }
     const char *deed = deeds[s->event.call] ? deeds[s->event.call] : "changed";
