@@ -193,13 +193,6 @@ static bool makes_file(const struct event *v)
     }
 }
 
-/* The file that an event brings in from outside: of an exchange it may be the other one. */
-static uint32_t made_file(const struct event *v)
-{
-    bool other = v->call == CALL_RENAME && v->dir && !v->other_dir;
-    return other ? v->other : v->file;
-}
-
 /* Asked only when an op needs a file whose creation is not among the ops applied, so the events are
  * read when that first happens. */
 static bool learn_births(struct state *s, struct error *e)
@@ -210,10 +203,9 @@ static bool learn_births(struct state *s, struct error *e)
         struct event v;
         if (!s->source.event(s->source.data, number, &v, e))
             return false;
-        uint32_t file = made_file(&v);
-        if (!makes_file(&v) || !file || (v.traits & EVENT_FAILED))
+        if (!makes_file(&v) || !v.file || (v.traits & EVENT_FAILED))
             continue;
-        uint64_t *born = map_put(&s->births, &file, sizeof file, NULL);
+        uint64_t *born = map_put(&s->births, &v.file, sizeof v.file, NULL);
         if (!*born)
             *born = number;
     }
@@ -331,6 +323,8 @@ static bool apply_made(struct naming *n)
 static struct state_file *bring_in(struct naming *n, uint32_t file)
 {
     const struct event *v = n->event;
+    if (!(v->traits & EVENT_MOVED_IN)) /* it was inside all the time, under another name */
+        return file_get(n->state, file, n->e);
     struct state_file *f = file_find(n->state, file);
     if (!f)
         return bear(n->state, file, n->number, v, n->e);
@@ -366,9 +360,8 @@ static bool apply_rename(struct naming *n)
     bool exchange = v->flags & RENAME_EXCHANGE;
     if (!v->dir)
         return !v->other_dir || move_in(n, v->file, v->other_dir, n->other_name);
-    if (!v->other_dir)
-        return exchange && v->other ? move_in(n, v->other, v->dir, n->name)
-                                    : empty_entry(n, v->dir, n->name);
+    if (!v->other_dir) /* what an exchange gave in return has an event of its own */
+        return empty_entry(n, v->dir, n->name);
     if (!v->file || v->file == v->other) /* two names of one file stay */
         return true;
     struct state_file *from = file_get(n->state, v->dir, n->e);
@@ -390,8 +383,7 @@ static bool apply_link(struct naming *n)
     const struct event *v = n->event;
     if (!v->file || !v->dir)
         return true;
-    struct state_file *f =
-        v->traits & EVENT_MOVED_IN ? bring_in(n, v->file) : file_get(n->state, v->file, n->e);
+    struct state_file *f = bring_in(n, v->file);
     return f && give_entry(n, v->dir, n->name, f);
 }
 
