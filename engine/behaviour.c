@@ -124,41 +124,46 @@ static void add_leaf(struct finder *f, uint32_t node, uint32_t begin, uint32_t e
 
 /* ---- step 1: Algorithm 1, then density, then the limit ---- */
 
-/* Where to cut a run that is too large: at the place that came first among those that come again,
- * because that is where its outermost loop begins; as late as the limit allows, and not in the
- * first half, so that no action is looked at more than twice. */
+/* A run that is too large is cut into pieces of a sixteenth of the limit or more, where its loops
+ * allow that: a few turns of a loop are often alike, many of them never are. The beginning of a
+ * loop is looked for up to a quarter of the limit. */
+enum { CUT_LEAST = 16, CUT_LOOK = 4 };
+
+/* Where to cut: at the place that came first among those that come again soon, because that is
+ * where the outermost loop begins; without one, where the limit is reached. */
 static uint32_t cut_point(struct finder *f, uint32_t begin, uint32_t end)
 {
-    uint64_t ops = 0, best_first = UINT64_MAX;
-    uint32_t best = 0, i;
+    const uint64_t max = f->list->options.max;
+    uint64_t ops = 0, loop = UINT64_MAX; /* where the loop was first entered */
+    uint32_t cut = end;
     scratch_clear(&f->seen);
-    for (i = begin; i < end; i++) {
-        if (i > begin && ops + action_of(f, i)->op_count > f->list->options.max)
-            break;
+    for (uint32_t i = begin; i < end; i++) {
         uint64_t first = *scratch_put(&f->seen, place_of(f, i), i);
-        if (first < i && first <= best_first && 2 * ops >= f->list->options.max) {
-            best_first = first;
-            best = i;
+        if (first < i && first < loop && CUT_LEAST * ops >= max) {
+            loop = first;
+            cut = i;
         }
         ops += action_of(f, i)->op_count;
+        if (cut < end && CUT_LOOK * ops >= max)
+            break;
+        if (ops > max && i > begin)
+            return i;
     }
-    if (i == end)
-        return end;
-    /* The run may also begin again exactly where the limit lies. */
-    const uint64_t *first = scratch_get(&f->seen, place_of(f, i));
-    return best && !(first && *first <= best_first) ? best : i;
+    return cut;
 }
 
 static void add_dense(struct finder *f, uint32_t node, uint32_t begin, uint32_t end)
 {
-    uint32_t next = cut_point(f, begin, end);
-    if (next == end) {
+    uint64_t ops = 0;
+    for (uint32_t i = begin; i < end; i++)
+        ops += action_of(f, i)->op_count;
+    if (ops <= f->list->options.max || begin + 1 == end) {
         add_leaf(f, node, begin, end, 0);
         return;
     }
     f->list->cut++;
     while (begin < end) {
-        next = cut_point(f, begin, end);
+        uint32_t next = cut_point(f, begin, end);
         add_leaf(f, node, begin, next, BEHAVIOUR_CUT);
         begin = next;
     }

@@ -9,8 +9,8 @@
  *      what lies close together in time becomes one, what is further apart than `gap` events stays
  *      apart (one-dimensional DBSCAN; step 1's own are split in the same way).
  *   3. A merged one that would pass `max` ops is not made, and neither is one above it; its parts
- *      stay, and `unmerged` tells of it. One of step 1 that is larger already is cut in time, where
- *      a loop seems to begin again.
+ *      stay, and `unmerged` tells of it. One of step 1 that is larger already is cut in time, a
+ *      few turns of its loop to a piece.
  *
  * Nothing is merged at the root of the tree, which is no function. All ops of the trace are in some
  * behaviour. Behaviours share their actions: n actions take O(n) memory, whatever the depth, and
