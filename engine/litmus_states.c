@@ -79,6 +79,17 @@ static enum file_kind source_kind(void *data, uint32_t file)
     return FILE_REGULAR; /* nothing is moved in here */
 }
 
+struct state_source litmus_state_source(const struct litmus *l)
+{
+    return (struct state_source){.data = (void *)(uintptr_t)l,
+                                 .events = litmus_events(l),
+                                 .event = source_event,
+                                 .string = source_string,
+                                 .payload = source_payload,
+                                 .image = source_image,
+                                 .kind = source_kind};
+}
+
 /* ---- a state in words ---- */
 
 struct writing {
@@ -229,9 +240,7 @@ bool litmus_states(const struct litmus *l, const struct graph *g,
                          "%zu ops are too many for a litmus program (at most %d): use fewer or "
                          "smaller writes",
                          g->n, LITMUS_OPS_MAX);
-    struct state_source source = {(void *)(uintptr_t)l, litmus_events(l), source_event,
-                                  source_string,        source_payload,   source_image,
-                                  source_kind};
+    struct state_source source = litmus_state_source(l);
     uint32_t ops[LITMUS_OPS_MAX];
     uint64_t below[LITMUS_OPS_MAX] = {0};
     struct search s = {.litmus = l, .graph = g, .below = below, .error = e};

@@ -7,6 +7,10 @@
 
 #include "engine/graph.h"
 #include "engine/litmus.h"
+#include "engine/state.h"
+
+/* The program as the source of states; it must outlive them. */
+struct state_source litmus_state_source(const struct litmus *l);
 
 /* One distinct state with what had been printed when it was left. */
 struct litmus_state {
