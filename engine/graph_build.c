@@ -18,7 +18,7 @@ struct inode *builder_inode(struct builder *b, uint32_t file)
     if (!inode->known) {
         inode->known = true;
         inode->length = b->source->length(b->source->data, file);
-        inode->created = inode->named = inode->sized = inode->new_data = NO_OP;
+        inode->created = inode->last_name = inode->sized = inode->resized = NO_OP;
         inode->called = inode->changed = inode->changed_data = NO_OP;
     }
     return inode;
@@ -45,10 +45,20 @@ void builder_edge(struct builder *b, uint32_t from, enum model_rule rule)
     uint32_t to = (uint32_t)b->ops.n - 1;
     if (from == NO_OP || from == to)
         return;
-    for (size_t i = b->first.at[to]; i < b->edges.n; i++)
+    /* An edge twice does no harm; the few rules that name the same op do it one after another. */
+    enum { LOOKED_AT = 8 };
+    size_t first = b->first.at[to];
+    if (b->edges.n - first > LOOKED_AT)
+        first = b->edges.n - LOOKED_AT;
+    for (size_t i = first; i < b->edges.n; i++)
         if (b->edges.at[i].from == from)
             return;
     vec_push(&b->edges, (struct graph_edge){from, rule});
+}
+
+uint32_t builder_edges_end(const struct builder *b, uint32_t op)
+{
+    return op + 1 < b->ops.n ? b->first.at[op + 1] : (uint32_t)b->edges.n;
 }
 
 /* ---- syncs ---- */
@@ -70,30 +80,59 @@ static void note_sync(struct builder *b, uint32_t file, uint32_t change)
     vec_push(&b->syncs, sync);
     if (file)
         builder_inode(b, file)->synced = (uint32_t)b->ops.n;
+    else
+        b->synced = (uint32_t)b->ops.n;
 }
 
 /* Names that a sync of the directory makes durable by themselves. */
 static void sync_entries(struct builder *b, uint32_t dir)
 {
+    struct inode *inode = builder_inode(b, dir);
+    vec_of(uint32_t) carried = {0};
     size_t kept = 0;
-    for (size_t i = 0; i < builder_inode(b, dir)->entries.n; i++) {
-        uint32_t op = builder_inode(b, dir)->entries.at[i];
+    for (size_t i = 0; i < inode->entries.n; i++) {
+        uint32_t op = inode->entries.at[i];
         if (b->returned.at[op] >= b->event.entry)
-            builder_inode(b, dir)->entries.at[kept++] = op;
+            inode->entries.at[kept++] = op;
         else if (b->model.sync == SYNC_OWN_NAME)
-            builder_carry_name(b, op);
+            vec_push(&carried, op);
         else if (b->covered.at[op] > b->event.exit)
             b->covered.at[op] = b->event.exit;
     }
-    builder_inode(b, dir)->entries.n = kept;
+    inode->entries.n = kept;
+    builder_carry_names(b, carried.at, carried.n);
+    vec_free(&carried);
 }
 
-/* A sync of a file carries its own name. */
-static void sync_name(struct builder *b, uint32_t file)
+/* A sync of a file carries the names that it has. */
+static void sync_names(struct builder *b, uint32_t file)
 {
-    uint32_t op = builder_inode(b, file)->named;
-    if (op != NO_OP && b->returned.at[op] < b->event.entry)
-        builder_carry_name(b, op);
+    struct inode *inode = builder_inode(b, file);
+    vec_of(uint32_t) carried = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < inode->names.n; i++) {
+        struct given_name name = inode->names.at[i];
+        if (!builder_is_current(b, &name))
+            continue;
+        inode->names.at[kept++] = name;
+        if (b->returned.at[name.op] < b->event.entry)
+            vec_push(&carried, name.op);
+    }
+    inode->names.n = kept;
+    builder_carry_names(b, carried.at, carried.n);
+    vec_free(&carried);
+}
+
+/* A sync of a file logs its contents, whatever else the journal has; own: from this op on they are
+ * the sync's own. */
+static void sync_journalled(struct builder *b, uint32_t file, uint32_t own)
+{
+    struct inode *inode = builder_inode(b, file);
+    size_t n = 0;
+    while (n < inode->journalled.n && (b->returned.at[inode->journalled.at[n]] < b->event.entry ||
+                                       inode->journalled.at[n] >= own))
+        n++;
+    builder_carry_journalled(b, inode, n);
 }
 
 static void sync_file(struct builder *b, bool data_only)
@@ -102,30 +141,48 @@ static void sync_file(struct builder *b, bool data_only)
     builder_inode(b, file);
     if (b->model.sync == SYNC_OWN_NAME || b->model.sync == SYNC_OWN_ENTRIES) {
         sync_entries(b, file);
-        if (b->model.sync == SYNC_OWN_NAME)
-            sync_name(b, file);
+        if (b->model.sync == SYNC_OWN_NAME) {
+            sync_names(b, file);
+            sync_journalled(b, file, NO_OP);
+        }
     }
     note_sync(b, file, last_change(b, file, data_only));
 }
 
-/* A write that returns durable: its own blocks, and what its file's change commits. */
-static void sync_own_write(struct builder *b, uint32_t first, uint32_t pending_data)
+/* Whether one of the file's last ops is data of a new block. */
+static bool is_new_data(const struct inode *inode, uint32_t op)
 {
-    struct inode *inode = builder_inode(b, b->event.file);
-    uint32_t end = (uint32_t)b->ops.n;
-    bool changed = false;
+    size_t i = inode->new_data.n;
+    while (i > 0 && inode->new_data.at[i - 1] > op)
+        i--;
+    return i > 0 && inode->new_data.at[i - 1] == op;
+}
+
+/* A write that returns durable: its own blocks, and what its file's change commits. */
+static void sync_own_write(struct builder *b, uint32_t first, bool pending_data)
+{
+    uint32_t end = (uint32_t)b->ops.n, changed = builder_inode(b, b->event.file)->changed_data;
+    uint32_t previous = NO_OP;
     for (uint32_t op = first; op < end; op++) {
+        b->covered.at[op] = b->event.exit;
+        if (b->ops.at[op].kind != OP_DATA)
+            continue;
+        builder_settle(b, op);
         /* Past blocks of the file that wait to be written: a copy goes alone. */
-        if (b->ops.at[op].kind == OP_DATA && pending_data != NO_OP && b->model.new_in_order)
-            builder_carry_data(b, op);
-        else
-            b->covered.at[op] = b->event.exit;
-        changed |= b->ops.at[op].kind != OP_DATA || (b->ops.at[op].flags & OP_EXTENDS);
+        if (pending_data && is_new_data(builder_inode(b, b->event.file), op)) {
+            b->covered.at[op] = NEVER;
+            previous = builder_carry_data(b, op, previous);
+        }
     }
-    if (b->model.sync == SYNC_OWN_NAME)
-        sync_name(b, b->event.file);
-    if (b->model.sync == SYNC_JOURNAL && changed) {
-        uint32_t journal = b->journal_at.at[inode->changed_data];
+    if (b->model.sync == SYNC_OWN_NAME) {
+        if (builder_inode(b, b->event.file)->journalled.n)
+            for (uint32_t op = first; op < end; op++)
+                b->covered.at[op] = NEVER;
+        sync_names(b, b->event.file);
+        sync_journalled(b, b->event.file, first);
+    }
+    if (b->model.sync == SYNC_JOURNAL && changed != NO_OP && changed >= first) {
+        uint32_t journal = b->journal_at.at[changed];
         if (journal != NO_OP && b->covered.at[journal] > b->event.exit)
             b->covered.at[journal] = b->event.exit;
     }
@@ -133,26 +190,42 @@ static void sync_own_write(struct builder *b, uint32_t first, uint32_t pending_d
         note_sync(b, 0, NO_OP);
 }
 
-/* Data of new blocks that may be written later than what comes now. */
-static uint32_t pending_new_data(struct builder *b, uint32_t file)
+/* Whether data of new blocks may be written later than what comes now. */
+static bool pending_new_data(struct builder *b, uint32_t file)
 {
     const struct inode *inode = builder_inode(b, file);
-    return inode->new_data != NO_OP && inode->new_data >= inode->synced ? inode->new_data : NO_OP;
+    return inode->new_data.n && vec_last(&inode->new_data) >= inode->synced &&
+           vec_last(&inode->new_data) >= b->synced;
 }
 
 /* sync_file_range writes blocks of a range ahead of others, and makes nothing durable. */
 static void sync_range(struct builder *b)
 {
     const struct event *e = &b->event;
-    uint32_t last = pending_new_data(b, e->file);
-    if (!b->model.new_in_order || last == NO_OP)
-        return;
-    uint64_t end = e->size ? e->offset + e->size : UINT64_MAX;
-    const struct op *op = &b->ops.at[last];
-    if (op->offset >= e->offset && op->offset < end && !(op->flags & OP_CARRIED)) {
-        uint32_t copy = builder_carry_data(b, last);
-        b->covered.at[copy] = NEVER;
+    struct inode *inode = builder_inode(b, e->file);
+    uint64_t first = e->offset / BLOCK_SIZE, last = UINT64_MAX;
+    uint32_t previous = NO_OP;
+    bool past_others = false;
+    size_t kept = 0;
+    if (e->size)
+        last = (e->offset + e->size - 1) / BLOCK_SIZE;
+    for (size_t i = 0; i < inode->new_data.n; i++) {
+        uint32_t op = inode->new_data.at[i];
+        if (op < inode->synced || op < b->synced)
+            continue;
+        inode->new_data.at[kept++] = op;
+        uint64_t block = b->ops.at[op].offset / BLOCK_SIZE;
+        const uint64_t *copy = map_get(&b->copies, &op, sizeof op);
+        if (block < first || block > last)
+            past_others = true;
+        else if (copy || !past_others || !builder_is_last(b, op))
+            previous = copy ? (uint32_t)*copy : op;
+        else {
+            previous = builder_carry_data(b, op, previous);
+            b->covered.at[previous] = NEVER;
+        }
     }
+    inode->new_data.n = kept;
 }
 
 static void take_event(struct builder *b)
@@ -177,7 +250,7 @@ static void take_event(struct builder *b)
         sync_range(b);
         break;
     default: {
-        uint32_t pending = e->file ? pending_new_data(b, e->file) : NO_OP;
+        bool pending = e->file && pending_new_data(b, e->file);
         builder_names(b);
         if (e->file)
             builder_contents(b);
@@ -243,7 +316,9 @@ static void apply_syncs(struct builder *b)
         uint32_t *next = &s.next[sync->file];
         for (; *next < s.start[sync->file + 1] && b->returned.at[s.ops[*next]] < sync->entry;
              (*next)++)
-            cover(b, s.ops[*next], sync->exit);
+            if (b->model.sync != SYNC_OWN_NAME ||
+                !map_get(&b->copies, &s.ops[*next], sizeof *s.ops)) /* the copy went */
+                cover(b, s.ops[*next], sync->exit);
     }
     free(s.start);
     free(s.ops);
@@ -276,6 +351,10 @@ static void builder_free(struct builder *b, bool keep_arrays)
 {
     for (size_t i = 0; i < b->inodes.n; i++) {
         vec_free(&b->inodes.at[i].cuts);
+        vec_free(&b->inodes.at[i].names);
+        vec_free(&b->inodes.at[i].growths);
+        vec_free(&b->inodes.at[i].new_data);
+        vec_free(&b->inodes.at[i].journalled);
         vec_free(&b->inodes.at[i].entries);
     }
     vec_free(&b->inodes);

@@ -16,6 +16,17 @@ struct cut {
     uint64_t block;
 };
 
+/* A name op, and an entry that it made stand for a file. */
+struct given_name {
+    uint32_t op, dir, name;
+};
+
+/* A size that waits for data from `offset` on. */
+struct growth {
+    uint32_t size;
+    uint64_t offset;
+};
+
 /* What the pass knows of an inode. Op numbers are NO_OP when there is none. */
 struct inode {
     bool known;
@@ -23,10 +34,15 @@ struct inode {
     uint32_t epoch;           /* goes up with each truncation */
     vec_of(struct cut) cuts;  /* ascending in both members */
     uint32_t created;         /* the name op that made it */
-    uint32_t named;           /* the last name op that gave it a name */
+    uint32_t last_name;       /* the last name op on it, or on an entry of it */
+    vec_of(struct given_name) names; /* name ops that gave it a name, some of them gone since */
     uint32_t sized;           /* the last alloc or size */
-    uint32_t new_data;        /* the last data op of a new block */
-    uint32_t called;          /* the last op on its contents */
+    uint32_t resized;         /* the last size that a truncation set */
+    vec_of(struct growth) growths; /* sizes since then, where they wait for data */
+    vec_of(uint32_t) new_data; /* data ops of new blocks; may begin with synced ones */
+    uint32_t called_first, called; /* the ops of the last call on its contents */
+    vec_of(uint32_t) journalled; /* own names are carried: ops on its contents since the first one
+                                    that went through the journal, after the last sync */
     uint32_t changed;         /* the last op that surely dirtied the inode, */
     uint32_t changed_data;    /* and the last of those that fdatasync cares for */
     uint32_t synced;          /* ops of its contents before this one are durable */
@@ -52,7 +68,8 @@ struct builder {
     vec_of(uint64_t) returned; /* exit of the event */
     vec_of(uint64_t) covered;  /* the earliest sync that covers it by itself; NEVER */
     vec_of(uint32_t) journal_at; /* the last entry of the journal when it was issued, or itself */
-    struct map copies;           /* op → its copy that a sync carried */
+    struct map copies;           /* op → its last copy that a sync carried */
+    uint32_t synced;             /* ops before this one are durable */
     vec_of(uint32_t) first;
     vec_of(struct graph_edge) edges;
     vec_of(struct inode) inodes; /* by file number */
@@ -68,13 +85,27 @@ struct inode *builder_inode(struct builder *b, uint32_t file);
 uint32_t builder_op(struct builder *b, struct op op);
 void builder_edge(struct builder *b, uint32_t from, enum model_rule rule);
 
+/* Edges into an op are edges.at[first.at[op]] up to this one. */
+uint32_t builder_edges_end(const struct builder *b, uint32_t op);
+
 /* graph_ops.c: the ops of the event at hand. */
 void builder_contents(struct builder *b); /* write, copy, truncate, fallocate, open with O_TRUNC */
 void builder_names(struct builder *b);
-/* A copy of a data op that a sync carries past the new blocks before it. */
-uint32_t builder_carry_data(struct builder *b, uint32_t original);
-/* A copy of a name op that a sync carries past the journal, after copies of those that made its
- * directories. The original itself when a sync covers that. */
-uint32_t builder_carry_name(struct builder *b, uint32_t original);
+/* A copy of a data op that a sync carries past the new blocks before it, but not past `previous`.
+ * Later changes of its block follow the copy. */
+uint32_t builder_carry_data(struct builder *b, uint32_t original, uint32_t previous);
+/* Copies of ops on a file's contents that a sync carries past the journal: the first n of those
+ * noted for it. */
+void builder_carry_journalled(struct builder *b, struct inode *inode, size_t n);
+/* Copies of name ops that a sync carries past the journal, in order, after copies of those that
+ * made their directories and files and that changed the same entries before. */
+void builder_carry_names(struct builder *b, const uint32_t *names, size_t n);
+/* Whether the entry still is what the op made it. */
+bool builder_is_current(const struct builder *b, const struct given_name *name);
+/* Whether the block of a data op is as the op left it: neither changed since nor freed. A copy of
+ * one that is not would undo what came after. */
+bool builder_is_last(struct builder *b, uint32_t op);
+/* The blocks of a synced write are no longer new. */
+void builder_settle(struct builder *b, uint32_t op);
 
 #endif

@@ -21,7 +21,10 @@ struct entry_key {
 };
 
 /* A map's value: the last op on the block + 1, what it is, and the inode's epoch then. */
-enum { BLOCK_ALLOCATED = 1, BLOCK_UNWRITTEN = 2 };
+enum {
+    BLOCK_ALLOCATED = 1,
+    BLOCK_NEW = 2, /* … by an op that may not be on the disk yet */
+};
 
 struct block {
     uint32_t last; /* NO_OP */
@@ -98,11 +101,14 @@ static void into_journal(struct builder *b, uint32_t op)
     b->journal = b->journal_at.at[op] = op;
 }
 
-/* Contents become findable only with the inode, where a sync of the file also keeps that. */
+/* Contents become findable only with the inode, where a sync of the file also keeps that; and what
+ * is allocated or sized anew enters the journal after a truncation, which did at the call. */
 static void after_creation(struct builder *b, const struct inode *inode)
 {
-    if (b->model.sync == SYNC_JOURNAL)
-        builder_edge(b, inode->created, RULE_CREATED);
+    if (b->model.sync != SYNC_JOURNAL)
+        return;
+    builder_edge(b, inode->created, RULE_CREATED);
+    builder_edge(b, inode->resized, RULE_FILE);
 }
 
 /* An alloc or size of a file whose allocations and sizes keep their order. */
@@ -116,11 +122,28 @@ static void in_file_order(struct builder *b, struct inode *inode, uint32_t op)
 }
 
 /* Where all calls on a file's contents keep their order. */
+static void after_calls(struct builder *b, const struct inode *inode)
+{
+    if (b->model.file_in_order && inode->called != NO_OP)
+        for (uint32_t from = inode->called_first; from <= inode->called; from++)
+            builder_edge(b, from, RULE_FILE);
+}
+
+/* … and the op is the last call from now on. */
 static void in_call_order(struct builder *b, struct inode *inode, uint32_t op)
 {
-    if (b->model.file_in_order)
-        builder_edge(b, inode->called, RULE_FILE);
-    inode->called = op;
+    after_calls(b, inode);
+    inode->called_first = inode->called = op;
+    if (inode->journalled.n)
+        vec_push(&inode->journalled, op);
+}
+
+/* Where a sync of the file carries its contents past the journal, it carries what follows too. */
+static void contents_journalled(struct builder *b, struct inode *inode, uint32_t op)
+{
+    into_journal(b, op);
+    if (b->model.sync == SYNC_OWN_NAME && !inode->journalled.n)
+        vec_push(&inode->journalled, op);
 }
 
 /* ---- writes ---- */
@@ -131,9 +154,8 @@ struct piece {
     bool extends;
 };
 
-static struct op data_op(const struct builder *b, uint32_t file, const struct piece *p)
+static struct op data_op(uint32_t file, const struct piece *p)
 {
-    (void)b;
     return (struct op){.kind = OP_DATA,
                        .file = file,
                        .offset = p->offset,
@@ -154,9 +176,8 @@ static void write_new(struct builder *b, uint32_t file, const struct piece *p, s
         op.flags = p->extends ? OP_EXTENDS : 0;
         alloc = builder_op(b, op);
         in_file_order(b, inode, alloc);
-        builder_edge(b, at.last, RULE_BLOCK);
     }
-    struct op op = data_op(b, file, p);
+    struct op op = data_op(file, p);
     if (!b->model.alloc_shows && !b->model.size_after_data)
         op.flags = p->extends ? OP_EXTENDS : 0;
     uint32_t data = builder_op(b, op);
@@ -164,17 +185,17 @@ static void write_new(struct builder *b, uint32_t file, const struct piece *p, s
         builder_edge(b, alloc, RULE_ALLOC);
     else if (!b->model.size_after_data)
         in_file_order(b, inode, data);
-    if (alloc == NO_OP)
-        builder_edge(b, at.last, RULE_BLOCK);
+    builder_edge(b, at.last, RULE_BLOCK);
     if (b->model.new_in_order) {
-        builder_edge(b, inode->new_data, RULE_NEW_DATA);
-        inode->new_data = data;
+        if (inode->new_data.n)
+            builder_edge(b, vec_last(&inode->new_data), RULE_NEW_DATA);
+        vec_push(&inode->new_data, data);
     }
     if (b->model.size_after_data) {
         after_creation(b, inode);
         inode->changed = inode->changed_data = data;
     }
-    block_set(b, file, p->offset / BLOCK_SIZE, data, BLOCK_ALLOCATED);
+    block_set(b, file, p->offset / BLOCK_SIZE, data, BLOCK_ALLOCATED | BLOCK_NEW);
 }
 
 /* The length that a piece makes the file have, as an op of its own. */
@@ -186,34 +207,37 @@ static void write_size(struct builder *b, uint32_t file, const struct piece *p, 
     if (data != NO_OP)
         builder_edge(b, data, RULE_DATA_FIRST);
     in_file_order(b, inode, size);
+    if (b->model.size_after_data)
+        vec_push(&inode->growths, (struct growth){size, p->offset});
     /* Under ext4 the size of an append inside a block is journalled at the call; xfs logs it when
      * the data is written. */
     if (!b->model.size_after_data)
         into_journal(b, size);
 }
 
+/* An append into a block whose allocation may not be on the disk yet goes as new blocks do. Only a
+ * sync of the file tells that it is: when something else committed it, it still counts as new. */
+static bool alloc_pending(const struct builder *b, const struct inode *inode, struct block at)
+{
+    return (at.state & BLOCK_NEW) && at.last >= inode->synced && at.last >= b->synced;
+}
+
 static uint32_t write_over(struct builder *b, uint32_t file, const struct piece *p,
                            struct block at)
 {
-    uint32_t data = builder_op(b, data_op(b, file, p));
+    uint32_t data = builder_op(b, data_op(file, p));
     builder_edge(b, at.last, RULE_BLOCK);
-    block_set(b, file, p->offset / BLOCK_SIZE, data, BLOCK_ALLOCATED);
+    unsigned still_new = alloc_pending(b, builder_inode(b, file), at) ? BLOCK_NEW : 0;
+    block_set(b, file, p->offset / BLOCK_SIZE, data, BLOCK_ALLOCATED | still_new);
     return data;
-}
-
-/* An append into a block whose allocation may not be on the disk yet goes as new blocks do. */
-static bool alloc_pending(const struct builder *b, const struct inode *inode, struct block at)
-{
-    return b->model.new_in_order && at.last != NO_OP && at.last >= inode->synced &&
-           inode->new_data != NO_OP && inode->new_data >= inode->synced;
 }
 
 static void write_piece(struct builder *b, uint32_t file, const struct piece *p)
 {
     struct block at = block_find(b, file, p->offset / BLOCK_SIZE);
-    bool fresh = !(at.state & BLOCK_ALLOCATED) || (at.state & BLOCK_UNWRITTEN);
+    bool fresh = !(at.state & BLOCK_ALLOCATED);
     const struct inode *inode = builder_inode(b, file);
-    if (fresh || (p->extends && alloc_pending(b, inode, at))) {
+    if (fresh || (b->model.new_in_order && p->extends && alloc_pending(b, inode, at))) {
         write_new(b, file, p, at);
         if (p->extends && b->model.size_after_data)
             write_size(b, file, p, (uint32_t)b->ops.n - 1);
@@ -233,7 +257,7 @@ static void write_piece(struct builder *b, uint32_t file, const struct piece *p)
 static void write_whole(struct builder *b, uint32_t file, const struct piece *p)
 {
     struct inode *inode = builder_inode(b, file);
-    struct op op = data_op(b, file, p);
+    struct op op = data_op(file, p);
     op.flags = p->extends ? OP_EXTENDS : 0;
     uint32_t data = builder_op(b, op);
     uint32_t before = NO_OP;
@@ -244,7 +268,7 @@ static void write_whole(struct builder *b, uint32_t file, const struct piece *p)
     }
     for (uint64_t k = p->offset / BLOCK_SIZE; k * BLOCK_SIZE < p->offset + p->length; k++) {
         struct block at = block_find(b, file, k);
-        if (at.last != before)
+        if (at.last != before && !b->model.file_in_order)
             builder_edge(b, at.last, RULE_BLOCK);
         before = at.last;
         block_set(b, file, k, data, BLOCK_ALLOCATED);
@@ -258,19 +282,22 @@ static void write_whole(struct builder *b, uint32_t file, const struct piece *p)
 static void write_holes(struct builder *b, uint32_t file, const struct piece *whole)
 {
     struct inode *inode = builder_inode(b, file);
-    uint32_t before = inode->called, op = NO_OP;
+    uint32_t first = (uint32_t)b->ops.n, op = NO_OP;
     for (uint64_t at = whole->offset; at < whole->offset + whole->length;) {
         uint64_t end = (at / BLOCK_SIZE + 1) * BLOCK_SIZE, last = whole->offset + whole->length;
         struct piece p = {at, (end < last ? end : last) - at, whole->payload, true};
         if (p.payload != PAYLOAD_ZEROS)
             p.payload += at - whole->offset;
-        struct op data = data_op(b, file, &p);
+        struct op data = data_op(file, &p);
         data.flags = OP_EXTENDS;
         op = builder_op(b, data);
-        builder_edge(b, before, RULE_FILE);
+        after_calls(b, inode);
+        if (inode->journalled.n)
+            vec_push(&inode->journalled, op);
         block_set(b, file, at / BLOCK_SIZE, op, BLOCK_ALLOCATED);
         at += p.length;
     }
+    inode->called_first = first;
     inode->called = op;
     inode->changed = inode->changed_data = op;
 }
@@ -307,6 +334,15 @@ static void contents_write(struct builder *b)
 
 /* ---- lengths and ranges ---- */
 
+/* A length that a call sets waits for the data below it that sizes wait for. */
+static void after_growths(struct builder *b, struct inode *inode, uint64_t length)
+{
+    for (size_t i = 0; i < inode->growths.n; i++)
+        if (inode->growths.at[i].offset < length)
+            builder_edge(b, inode->growths.at[i].size, RULE_DATA_FIRST);
+    inode->growths.n = 0;
+}
+
 static void set_length(struct builder *b, uint32_t file, uint64_t length)
 {
     struct inode *inode = builder_inode(b, file);
@@ -328,7 +364,9 @@ static void set_length(struct builder *b, uint32_t file, uint64_t length)
     uint32_t size = builder_op(b, op);
     in_call_order(b, inode, size);
     in_file_order(b, inode, size);
-    into_journal(b, size);
+    after_growths(b, inode, length);
+    contents_journalled(b, inode, size);
+    inode->resized = size;
     if (length < old)
         cut_blocks(inode, (length + BLOCK_SIZE - 1) / BLOCK_SIZE);
     inode->length = length;
@@ -346,10 +384,12 @@ static void change_range(struct builder *b)
     uint32_t range = builder_op(b, op), before = NO_OP;
     in_call_order(b, inode, range);
     in_file_order(b, inode, range);
-    into_journal(b, range);
+    after_growths(b, inode, UINT64_MAX);
+    contents_journalled(b, inode, range);
+    inode->resized = range;
     for (uint64_t k = e->offset / BLOCK_SIZE; k * BLOCK_SIZE < stop; k++) {
         struct block at = block_find(b, e->file, k);
-        if (at.last != before)
+        if (at.last != before && !b->model.file_in_order)
             builder_edge(b, at.last, RULE_RANGE);
         before = at.last;
         bool inner = k * BLOCK_SIZE >= e->offset && (k + 1) * BLOCK_SIZE <= end;
@@ -418,8 +458,8 @@ static void touch_entry(struct builder *b, uint32_t dir, uint32_t name, uint32_t
     struct inode *parent = builder_inode(b, dir);
     builder_edge(b, parent->created, RULE_PARENT);
     if (b->model.names == NAMES_SAME_FILE)
-        builder_edge(b, parent->changed, RULE_JOURNAL);
-    parent->changed = op;
+        builder_edge(b, parent->last_name, RULE_JOURNAL);
+    parent->changed = parent->last_name = op;
     vec_push(&parent->entries, op);
 }
 
@@ -442,6 +482,15 @@ static bool gives_name(const struct event *e)
     return makes_file(e) || e->call == CALL_LINK || e->call == CALL_RENAME;
 }
 
+/* Names of one file in order, where that is the rule. Contents are no names. */
+static void file_names(struct builder *b, uint32_t file, uint32_t op)
+{
+    struct inode *inode = builder_inode(b, file);
+    if (b->model.names == NAMES_SAME_FILE)
+        builder_edge(b, inode->last_name, RULE_JOURNAL);
+    inode->changed = inode->last_name = op;
+}
+
 static void own_inode(struct builder *b, uint32_t op)
 {
     const struct event *e = &b->event;
@@ -450,14 +499,14 @@ static void own_inode(struct builder *b, uint32_t op)
         inode->created = op;
         if (e->traits & EVENT_MOVED_IN)
             inode->length = e->size;
-    } else {
+    } else
         builder_edge(b, inode->created, RULE_ENTRY);
-        if (b->model.names == NAMES_SAME_FILE)
-            builder_edge(b, inode->changed, RULE_JOURNAL);
-    }
-    if (gives_name(e))
-        inode->named = op;
-    inode->changed = op;
+    struct given_name name = {op, e->dir, e->name};
+    if (e->call == CALL_RENAME)
+        name = (struct given_name){op, e->other_dir, e->other_name};
+    if (gives_name(e) && name.dir)
+        vec_push(&inode->names, name);
+    file_names(b, e->file, op);
 }
 
 /* Whether the event changes names at all. */
@@ -499,7 +548,7 @@ void builder_names(struct builder *b)
         touch_entry(b, e->other_dir, e->other_name, op);
     own_inode(b, op);
     if (e->other)
-        builder_inode(b, e->other)->changed = op;
+        file_names(b, e->other, op);
     into_journal(b, op);
 }
 
@@ -520,34 +569,121 @@ static uint32_t copy_op(struct builder *b, uint32_t original)
     return copy;
 }
 
-uint32_t builder_carry_data(struct builder *b, uint32_t original)
+/* What stands for an op from now on: its copy when it has one. */
+static uint32_t copy_of(const struct builder *b, uint32_t op)
+{
+    const uint64_t *copy = map_get(&b->copies, &op, sizeof op);
+    return copy ? (uint32_t)*copy : op;
+}
+
+static void set_copy(struct builder *b, uint32_t original, uint32_t copy)
+{
+    *map_put(&b->copies, &original, sizeof original, NULL) = copy;
+}
+
+/* The original's edges but for those of one rule; edges.at may move meanwhile. */
+static void copy_edges(struct builder *b, uint32_t original, enum model_rule but)
+{
+    for (uint32_t i = b->first.at[original]; i < builder_edges_end(b, original); i++) {
+        struct graph_edge edge = b->edges.at[i];
+        if (edge.rule != (uint32_t)but)
+            builder_edge(b, copy_of(b, edge.from), (enum model_rule)edge.rule);
+    }
+}
+
+uint32_t builder_carry_data(struct builder *b, uint32_t original, uint32_t previous)
 {
     uint32_t copy = copy_op(b, original);
-    for (uint32_t i = b->first.at[original]; i < b->first.at[original + 1]; i++)
-        if (b->edges.at[i].rule != RULE_NEW_DATA)
-            builder_edge(b, b->edges.at[i].from, b->edges.at[i].rule);
+    copy_edges(b, original, RULE_NEW_DATA);
+    builder_edge(b, previous, RULE_NEW_DATA);
+    set_copy(b, original, copy);
+    const struct op *op = &b->ops.at[original];
+    struct block at = block_find(b, op->file, op->offset / BLOCK_SIZE);
+    if (at.last == original)
+        block_set(b, op->file, op->offset / BLOCK_SIZE, copy, at.state);
     return copy;
 }
 
-uint32_t builder_carry_name(struct builder *b, uint32_t original)
+bool builder_is_last(struct builder *b, uint32_t op)
 {
-    if (b->covered.at[original] != NEVER)
-        return original;
-    bool added;
-    uint64_t *known = map_put(&b->copies, &original, sizeof original, &added);
-    if (!added)
-        return (uint32_t)*known;
-    /* Directories first: their copies are ops of their own. A path has few of them. */
-    enum { MOST_PARENTS = 2 };
-    uint32_t parents[MOST_PARENTS], n = 0;
-    for (uint32_t i = b->first.at[original]; i < b->first.at[original + 1]; i++)
-        if (b->edges.at[i].rule == RULE_PARENT && n < MOST_PARENTS)
-            parents[n++] = b->edges.at[i].from;
-    for (uint32_t i = 0; i < n; i++)
-        parents[i] = builder_carry_name(b, parents[i]);
-    uint32_t copy = copy_op(b, original);
-    for (uint32_t i = 0; i < n; i++)
-        builder_edge(b, parents[i], RULE_PARENT);
-    *map_put(&b->copies, &original, sizeof original, NULL) = copy;
-    return copy;
+    const struct op *data = &b->ops.at[op];
+    struct block at = block_find(b, data->file, data->offset / BLOCK_SIZE);
+    return at.last == op && (at.state & BLOCK_ALLOCATED);
+}
+
+void builder_settle(struct builder *b, uint32_t op)
+{
+    const struct op *data = &b->ops.at[op];
+    uint64_t number = data->offset / BLOCK_SIZE;
+    struct block at = block_find(b, data->file, number);
+    if (at.state & BLOCK_NEW)
+        block_set(b, data->file, number, at.last, BLOCK_ALLOCATED);
+}
+
+void builder_carry_journalled(struct builder *b, struct inode *inode, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t original = inode->journalled.at[i];
+        uint32_t copy = copy_op(b, original);
+        copy_edges(b, original, RULE_JOURNAL);
+        set_copy(b, original, copy);
+    }
+    if (n && n == inode->journalled.n) {
+        inode->called_first = copy_of(b, inode->called_first);
+        inode->called = copy_of(b, inode->called);
+    }
+    for (size_t i = n; i < inode->journalled.n; i++)
+        inode->journalled.at[i - n] = inode->journalled.at[i];
+    inode->journalled.n -= n;
+}
+
+bool builder_is_current(const struct builder *b, const struct given_name *name)
+{
+    struct entry_key key = {name->dir, name->name};
+    const uint64_t *last = map_get(&b->entries, &key, sizeof key);
+    return last && (uint32_t)*last - 1 == name->op;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+static bool of_entry(struct graph_edge edge)
+{
+    return edge.rule == RULE_PARENT || edge.rule == RULE_ENTRY;
+}
+
+void builder_carry_names(struct builder *b, const uint32_t *names, size_t n)
+{
+    vec_of(uint32_t) todo = {0}, found = {0};
+    for (size_t i = 0; i < n; i++)
+        vec_push(&todo, names[i]);
+    while (todo.n) {
+        uint32_t op = todo.at[--todo.n];
+        bool added;
+        map_put(&b->copies, &op, sizeof op, &added);
+        if (!added)
+            continue;
+        vec_push(&found, op);
+        for (uint32_t i = b->first.at[op]; i < builder_edges_end(b, op); i++)
+            if (of_entry(b->edges.at[i]))
+                vec_push(&todo, b->edges.at[i].from);
+    }
+    if (found.n)
+        qsort(found.at, found.n, sizeof *found.at, by_number);
+    uint32_t previous = NO_OP;
+    for (size_t k = 0; k < found.n; k++) {
+        uint32_t original = found.at[k], copy = copy_op(b, original);
+        builder_edge(b, previous, RULE_JOURNAL);
+        for (uint32_t i = b->first.at[original]; i < builder_edges_end(b, original); i++)
+            if (of_entry(b->edges.at[i]))
+                builder_edge(b, copy_of(b, b->edges.at[i].from),
+                             (enum model_rule)b->edges.at[i].rule);
+        set_copy(b, original, copy);
+        previous = copy;
+    }
+    vec_free(&todo);
+    vec_free(&found);
 }

@@ -209,6 +209,8 @@ static bool do_file(struct litmus *l, const struct words *w, struct error *e)
     bool dir = strcmp(w->at[0], "dir") == 0;
     if (l->events.n)
         return wrong(l, e, "what is there before the run comes before the calls", w->at[0]);
+    if (w->n == 3)
+        return wrong(l, e, "a length wants a letter after", w->at[2]);
     if (!find(l, w->at[1], &at, e))
         return false;
     if (at.file)
@@ -221,7 +223,8 @@ static bool do_file(struct litmus *l, const struct words *w, struct error *e)
     l->live.at[file.file].length = file.length;
     add_name(l, &at, file.file);
     file.dir = at.dir;
-    file.name = l->strings.at[string_id(l, at.last) - 1];
+    uint32_t name = string_id(l, at.last);
+    file.name = l->strings.at[name - 1];
     vec_push(&l->files, file);
     return true;
 }
@@ -396,9 +399,17 @@ static bool do_sync(struct litmus *l, const struct words *w, struct error *e)
     }
     if (!find_file(l, w->at[1], &at, e))
         return false;
+    uint64_t offset = 0, size = 0; /* size 0: to the end */
+    if (w->n == 3)
+        return wrong(l, e, "an offset wants a size after", w->at[2]);
+    if (w->n > 3 && (!number(l, w->at[2], &offset, e) || !number(l, w->at[3], &size, e)))
+        return false;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (strcmp(w->at[0], calls[i].name) == 0)
-            add_event(l, calls[i].call, w->at[1], &at);
+        if (strcmp(w->at[0], calls[i].name) == 0) {
+            struct event *event = add_event(l, calls[i].call, w->at[1], &at);
+            event->offset = offset;
+            event->size = size;
+        }
     return true;
 }
 
@@ -425,7 +436,7 @@ static const struct {
     {"rename", 3, 3, do_rename},       {"pwrite", 5, 6, do_pwrite},
     {"append", 4, 5, do_append},       {"truncate", 3, 3, do_truncate},
     {"fallocate", 4, 5, do_fallocate}, {"fsync", 2, 2, do_sync},
-    {"fdatasync", 2, 2, do_sync},      {"sync_file_range", 2, 2, do_sync},
+    {"fdatasync", 2, 2, do_sync},      {"sync_file_range", 2, 4, do_sync},
     {"sync", 1, 1, do_sync},           {"print", 1, 2, do_print},
 };
 

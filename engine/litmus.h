@@ -10,7 +10,7 @@
  *     append a 100 'y'           the same at the end of the file
  *     truncate a 100             fallocate a 0 4096 [keep | punch | zero]
  *     mkdir d   rmdir d   unlink a   link a b   rename a b   symlink target a
- *     fsync a   fdatasync a   fsync .   sync   sync_file_range a
+ *     fsync a   fdatasync a   fsync .   sync   sync_file_range a [0 4096]
  *     print done                 what the world is told: states after it are marked
  *
  * One call a line; # begins a comment. Paths are relative, with / between names.
