@@ -150,14 +150,14 @@ int escape_width(const char *safe)
     return width;
 }
 
-/* How many bytes from the start fit into width columns, combining characters included. */
-static size_t fitting(const char *safe, int width)
+size_t escape_fitting(const char *safe, int width)
 {
-    const unsigned char *s = (const unsigned char *)safe;
-    size_t n = strlen(safe), i = 0;
-    while (i < n) {
+    enum { SEQUENCE_MAX = 4 }; /* bytes of one character */
+    size_t i = 0;
+    while (safe[i]) {
         uint32_t c = ' ';
-        size_t length = decode(s + i, n - i, &c);
+        const unsigned char *s = (const unsigned char *)safe + i;
+        size_t length = decode(s, strnlen(safe + i, SEQUENCE_MAX), &c);
         width -= width_of(c);
         if (width < 0)
             break;
@@ -170,13 +170,13 @@ void escape_cut(struct buf *b, const char *safe, int width, int flags)
 {
     const char *ellipsis = flags & ESCAPE_UTF8 ? "…" : "..";
     int room = width - (flags & ESCAPE_UTF8 ? 1 : 2);
-    size_t all = fitting(safe, width);
+    size_t all = escape_fitting(safe, width);
     if (safe[all] == '\0')
         buf_text(b, safe);
     else if (room < 0)
         buf_add(b, safe, all);
     else {
-        buf_add(b, safe, fitting(safe, room));
+        buf_add(b, safe, escape_fitting(safe, room));
         buf_text(b, ellipsis);
     }
 }

@@ -33,6 +33,10 @@ char *escape_text(const char *text);
 /* Columns that safe text takes: wide characters take two, combining ones none. */
 int escape_width(const char *safe);
 
+/* How many bytes from the start fit into width columns, combining characters included. Costs what
+ * fits, however long the text is. */
+size_t escape_fitting(const char *safe, int width);
+
 /* Appends safe text, cut to at most width columns; an ellipsis shows that something is missing. */
 void escape_cut(struct buf *b, const char *safe, int width, int flags);
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views/bugs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/escape.h"
+#include "engine/mem.h"
+#include "engine/report_words.h"
+
+enum { NUMBER, KIND, WHAT, WHERE, STATES, STATUS, COLUMNS };
+
+struct bugs_view {
+    struct view view;
+    const json_t *bugs;
+};
+
+static const struct column *columns(struct view *v, size_t *n)
+{
+    (void)v;
+    static const struct column all[COLUMNS] = {
+        [NUMBER] = {.title = "#", .least = 2, .right = true},
+        [KIND] = {.title = "kind", .least = 11},
+        [WHAT] = {.title = "what", .least = 20, .most = 80, .yields = 2},
+        [WHERE] = {.title = "where", .least = 12, .most = 40, .yields = 1},
+        [STATES] = {.title = "states", .least = 6, .right = true},
+        [STATUS] = {.title = "status", .least = 6},
+    };
+    *n = COLUMNS;
+    return all;
+}
+
+static uint64_t count(struct view *v)
+{
+    return json_array_size(((struct bugs_view *)v)->bugs);
+}
+
+static bool seek(struct view *v, uint64_t *row, int step, struct error *e)
+{
+    (void)step, (void)e;
+    if (*row > count(v))
+        *row = 0;
+    return true;
+}
+
+static void add_text(struct cell *c, enum style style, const json_t *o, const char *key)
+{
+    const json_t *text = json_object_get(o, key);
+    if (json_string_length(text))
+        cell_escape(c, style, json_string_value(text), json_string_length(text));
+}
+
+static void add_where(struct cell *c, const json_t *op)
+{
+    const char *file = json_string_value(json_object_get(op, "file"));
+    add_text(c, STYLE_SOURCE_FUNCTION, op, "function");
+    if (!file || !*file || report_number(op, "line") <= 0)
+        return;
+    const char *slash = strrchr(file, '/');
+    file = slash ? slash + 1 : file;
+    cell_gap(c);
+    cell_escape(c, STYLE_SOURCE_LINE, file, strlen(file));
+    cell_add(c, STYLE_SOURCE_LINE, ":%" JSON_INTEGER_FORMAT, report_number(op, "line"));
+}
+
+static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
+{
+    (void)e;
+    const json_t *bug = json_array_get(((struct bugs_view *)v)->bugs, (size_t)row - 1);
+    bool aside = report_set_aside(bug);
+    cell_add(&out->cells[NUMBER], STYLE_NUMBER, "%" JSON_INTEGER_FORMAT, report_number(bug, "id"));
+    add_text(&out->cells[KIND], aside ? STYLE_DIM : STYLE_RESULT_BAD, bug, "kind");
+    add_text(&out->cells[WHAT], aside ? STYLE_DIM : STYLE_PLAIN, bug, "summary");
+    add_where(&out->cells[WHERE], report_culprit(bug));
+    cell_add(&out->cells[STATES], STYLE_NUMBER, "%" JSON_INTEGER_FORMAT,
+             report_number(bug, "states"));
+    add_text(&out->cells[STATUS], STYLE_FLAG, bug, "status");
+    return true;
+}
+
+/* Ops beyond the first are in the bug's own text, not in a list. */
+static bool detail(struct view *v, uint64_t row, size_t n, struct cell *out, bool *more,
+                   struct error *e)
+{
+    (void)v, (void)row, (void)n, (void)out, (void)e;
+    *more = false;
+    return true;
+}
+
+static void close_view(struct view *v)
+{
+    free(v);
+}
+
+struct view *bugs_view_open(const json_t *report)
+{
+    static const struct view_ops ops = {
+        .name = "bugs",
+        .columns = columns,
+        .count = count,
+        .seek = seek,
+        .draw = draw,
+        .detail = detail,
+        .close = close_view,
+    };
+    struct bugs_view *b = xcalloc(1, sizeof *b);
+    b->view.ops = &ops;
+    b->bugs = json_object_get(report, "bugs");
+    return &b->view;
+}
