@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "engine/escape.h"
+#include "engine/map.h"
 #include "engine/report.h"
 #include "engine/report_words.h"
 #include "engine/vec.h"
@@ -185,19 +186,22 @@ static int compare_hashes(const void *a, const void *b)
 }
 
 /* An op by its call and the functions that led to it: lines move when a file is edited, numbers
- * and names of files change from run to run. */
+ * and names of files change from run to run, and frames without source from system to system. */
 static uint64_t op_hash(const json_t *op)
 {
-    const json_t *frames = json_object_get(op, "stack"), *frame;
+    const json_t *frame;
     struct buf text = {0};
-    size_t i;
+    size_t i, known = 0;
     report_add(&text, op, "call", ESCAPE_REVERSIBLE);
-    json_array_foreach(frames, i, frame)
+    json_array_foreach(json_object_get(op, "stack"), i, frame)
     {
+        if (report_number(frame, "line") <= 0)
+            continue;
         buf_char(&text, '\n');
         report_add(&text, frame, "function", ESCAPE_REVERSIBLE);
+        known++;
     }
-    if (json_array_size(frames) == 0) {
+    if (!known) {
         buf_char(&text, '\n');
         report_add(&text, op, "path", ESCAPE_REVERSIBLE);
     }
@@ -231,14 +235,14 @@ static uint64_t bug_hash(const json_t *bug)
 }
 
 /* Bugs that cannot be told apart by their functions are numbered, in the report's order. */
-static void set_fingerprint(json_t *result, const json_t *bugs, size_t place)
+static void set_fingerprint(json_t *result, const json_t *bug, struct map *seen)
 {
-    uint64_t hash = bug_hash(json_array_get(bugs, place));
-    unsigned same = 1;
+    uint64_t hash = bug_hash(bug);
+    bool added;
+    uint64_t *same = map_put(seen, &hash, sizeof hash, &added);
     char text[64];
-    for (size_t i = 0; i < place; i++)
-        same += bug_hash(json_array_get(bugs, i)) == hash;
-    snprintf(text, sizeof text, "%016" PRIx64 ":%u", hash, same);
+    *same = added ? 1 : *same + 1;
+    snprintf(text, sizeof text, "%016" PRIx64 ":%" PRIu64, hash, *same);
     json_object_set_new(result, "partialFingerprints",
                         json_pack("{s:s}", "flotsamCulprit/v1", text));
 }
@@ -299,12 +303,11 @@ static void set_locations(json_t *result, const json_t *bug)
     json_object_set_new(result, "relatedLocations", related);
 }
 
-static json_t *result_of(const json_t *report, const json_t *bugs, size_t place)
+static json_t *result_of(const json_t *report, const json_t *bug, struct map *seen)
 {
     static const char *const kept[] = {"id",          "kind",   "rule",   "fix",
                                        "behaviour",   "states", "status", "checker",
                                        "crash_event", "told",   NULL};
-    const json_t *bug = json_array_get(bugs, place);
     json_t *out = json_object(), *properties = json_object();
     set_rule(out, bug);
     json_object_set_new(out, "kind", json_string("fail"));
@@ -312,7 +315,7 @@ static json_t *result_of(const json_t *report, const json_t *bugs, size_t place)
     json_object_set_new(out, "message", bug_message(report, bug));
     set_locations(out, bug);
     set_flow(out, bug);
-    set_fingerprint(out, bugs, place);
+    set_fingerprint(out, bug, seen);
     json_object_set_new(
         out, "occurrenceCount",
         json_integer(report_number(bug, "states") > 0 ? report_number(bug, "states") : 1));
@@ -374,10 +377,13 @@ static void print(const json_t *report, struct buf *out)
         "session",  "program", "directory", "checker",    "model",  "stores",
         "strategy", "events",  "ops",       "groups",     "states", "possible",
         "cut",      "seconds", "shrinking", "behaviours", NULL};
-    const json_t *bugs = json_object_get(report, "bugs");
     json_t *results = json_array(), *properties = json_object();
-    for (size_t i = 0; i < json_array_size(bugs); i++)
-        json_array_append_new(results, result_of(report, bugs, i));
+    const json_t *bug;
+    struct map seen = {0};
+    size_t i;
+    json_array_foreach(json_object_get(report, "bugs"), i, bug)
+        json_array_append_new(results, result_of(report, bug, &seen));
+    map_free(&seen);
     copy(properties, report, kept);
     json_t *log =
         json_pack("{s:s, s:s, s:[{s:{s:o}, s:[o], s:o, s:s, s:o}]}", "$schema",
