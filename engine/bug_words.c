@@ -62,9 +62,9 @@ static void add_deed(struct buf *out, const struct said *s, bool done)
         buf_printf(out, " to %s", s->other_path);
 }
 
-static void add_place(struct buf *out, const struct said *s)
+static void add_place(struct buf *out, const struct said *s, uint64_t event)
 {
-    buf_printf(out, "event %llu", (unsigned long long)(s->op ? s->op->event : 0));
+    buf_printf(out, "event %llu", (unsigned long long)event);
     if (s->where && s->where->line) {
         const char *slash = strrchr(s->where->file, '/');
         buf_printf(out, ", %s %s:%u", s->where->function, slash ? slash + 1 : s->where->file,
@@ -147,16 +147,11 @@ static void add_fix(struct buf *out, const struct analysis *a, const struct bug 
     else
         buf_printf(out, "fsync() the directory of %s, or the file itself, after ",
                    *lost->other_path ? lost->other_path : lost->path);
-    add_place(out, lost);
+    add_place(out, lost, lost->op->event);
     buf_text(out, " and before ");
-    if (survived->op)
-        add_place(out, survived);
-    else {
-        buf_printf(out, "event %llu", (unsigned long long)b->told);
-        if (survived->where && survived->where->line)
-            buf_printf(out, ", %s:%u", survived->where->function, survived->where->line);
+    add_place(out, survived, survived->op ? survived->op->event : b->told);
+    if (!survived->op)
         buf_text(out, " tells of it");
-    }
 }
 
 bool bug_describe(struct bug *b, struct analysis *a, struct error *e)

@@ -89,6 +89,14 @@ static void tell(const json_t *report)
     }
 }
 
+static void tell_all(const json_t *report)
+{
+    struct buf out = {0};
+    report_text.print(report, &out);
+    fwrite(buf_string(&out), 1, out.n, stdout);
+    buf_free(&out);
+}
+
 /* What was not said is as the target's config had it, or as the run was started. */
 static bool complete(struct session *s, struct check_options *check, struct error *e)
 {
@@ -107,7 +115,7 @@ static bool complete(struct session *s, struct check_options *check, struct erro
     return true;
 }
 
-int check_session(const char *path, struct check_options *check)
+int check_session(const char *path, struct check_options *check, enum check_telling telling)
 {
     struct session *s;
     struct error e;
@@ -130,7 +138,10 @@ int check_session(const char *path, struct check_options *check)
         fputs("\r\033[K", stderr);
     int status = STATUS_FAILED;
     if (done) {
-        tell(report);
+        if (telling == CHECK_TELLS_ALL)
+            tell_all(report);
+        else
+            tell(report);
         status = count(report, "inconsistent") ? STATUS_FOUND : STATUS_DONE;
         json_decref(report);
     } else
@@ -183,7 +194,7 @@ static int run_check(int argc, char **argv)
     char *session = command_session(o.argc ? o.argv[0] : NULL, &e);
     if (!session)
         return command_failed(&e);
-    int status = check_session(session, &check);
+    int status = check_session(session, &check, CHECK_TELLS_SHORTLY);
     free(session);
     return status;
 }

@@ -165,7 +165,7 @@ static int check_target(const struct config *c, const char *session)
     for (const struct config_switch *s = c->switches; s && s->name; s++)
         if (!model_set(&check.model, s->name, config_switch_value(c, s->name), &e))
             return command_failed(&e);
-    return check_session(session, &check);
+    return check_session(session, &check, CHECK_TELLS_ALL);
 }
 
 /* Without a checker there is only the trace to look at. */
