@@ -116,6 +116,7 @@ void analysis_free(struct analysis *a)
         return;
     behaviours_free(a->behaviours);
     free(a->actions);
+    free(a->entries);
     graph_free(a->graph);
     graph_session_close(a->source);
     symbols_close(a->symbols);
@@ -124,6 +125,40 @@ void analysis_free(struct analysis *a)
     vec_free(&a->paths->frames);
     free(a->paths);
     free(a);
+}
+
+static uint64_t entry_key(void *data, uint32_t op)
+{
+    return ((struct analysis *)data)->entries[op];
+}
+
+static bool find_entries(struct analysis *a, struct error *e)
+{
+    const struct graph *g = a->graph;
+    uint64_t *entries = xcalloc(g->n + 1, sizeof *entries);
+    for (size_t i = 0; i < g->n; i++) {
+        struct event event;
+        if (g->ops[i].kind != OP_NAME)
+            continue;
+        if (!session_event(a->session, g->ops[i].event, &event, e)) {
+            free(entries);
+            return false;
+        }
+        bool renames = event.call == CALL_RENAME && event.other_dir;
+        uint32_t entry[] = {renames ? event.other_dir : event.dir,
+                            renames ? event.other_name : event.name};
+        entries[i] = XXH3_64bits(entry, sizeof entry);
+    }
+    a->entries = entries;
+    return true;
+}
+
+bool analysis_environments(struct environments **out, struct analysis *a, struct error *e)
+{
+    if (!a->entries && !find_entries(a, e))
+        return false;
+    *out = environments_new(a->graph, entry_key, a);
+    return true;
 }
 
 const char *analysis_function(const struct analysis *a, const struct behaviour *b)

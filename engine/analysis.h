@@ -7,6 +7,7 @@
 #define ENGINE_ANALYSIS_H
 
 #include "engine/behaviour.h"
+#include "engine/environment.h"
 #include "engine/graph.h"
 #include "engine/session.h"
 #include "engine/symbols.h"
@@ -21,6 +22,7 @@ struct analysis {
     struct behaviours *behaviours;
     struct path_table *paths; /* the stacks' call paths, for the behaviours */
     struct call_stacks stacks;
+    uint64_t *entries; /* of each name op, its directory entry's key; made when asked for */
 };
 
 struct analysis_options {
@@ -32,6 +34,10 @@ struct analysis_options {
 bool analysis_new(struct analysis **out, struct session *session,
                   const struct analysis_options *options, struct error *e);
 void analysis_free(struct analysis *a);
+
+/* For asking after the environments of behaviours, names by directory entry. The caller frees it,
+ * before the analysis. */
+bool analysis_environments(struct environments **out, struct analysis *a, struct error *e);
 
 /* The name of a behaviour's function, as people know it. */
 const char *analysis_function(const struct analysis *a, const struct behaviour *b);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/buf.h"
+#include "engine/moment.h"
 
 static const char *const strategies[] = {
     [STRATEGY_REPRESENTATIVE] = "representative",
@@ -105,7 +106,6 @@ void exploration_free(struct exploration *x)
     stepper_free(x->stepper);
     groups_free(x->groups);
     environments_free(x->environments);
-    free(x->entries);
     for (size_t i = 0; i < x->states.n; i++)
         free((void *)(uintptr_t)x->states.at[i].schedule.lost);
     vec_free(&x->states);
@@ -173,16 +173,7 @@ static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_
                                .printed_size = told.printed_size,
                                .markers = markers,
                                .ticket = ticket};
-    uint64_t low = 1, high = x->analysis->graph->events;
-    while (low < high) { /* the last event that had begun */
-        uint64_t middle = (low + high + 1) / 2;
-        struct event event;
-        if (session_event(x->analysis->session, middle, &event, NULL) && event.entry < told_until)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    input.crash_event = low;
+    input.crash_event = moment_begun(x->analysis->session, told_until);
     if (x->may_link)
         state_walk(state, any_hard_link, &input.hard_links);
     bool done = pool_run(x->pool, worker, &input, e);

@@ -34,7 +34,6 @@ struct exploration {
     struct pool *pool;
     vec_of(struct scene *) scenes;
     struct environments *environments;
-    uint64_t *entries; /* of each name op, its directory entry's key */
     struct groups *groups;
     vec_of(struct unit) units;
     struct map seen; /* struct verdict_key → place in states, plus 1 */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* ---- units ---- */
 
@@ -27,34 +26,10 @@ static void add_behaviour(struct exploration *x, uint32_t behaviour, uint32_t gr
     vec_push(&x->units, (struct unit){behaviour, group, b->ops, b->first_op, false});
 }
 
-static uint64_t entry_key(void *data, uint32_t op)
-{
-    return ((struct exploration *)data)->entries[op];
-}
-
-static bool find_entries(struct exploration *x, struct error *e)
-{
-    const struct graph *g = x->analysis->graph;
-    x->entries = xcalloc(g->n + 1, sizeof *x->entries);
-    for (size_t i = 0; i < g->n; i++) {
-        struct event event;
-        if (g->ops[i].kind != OP_NAME)
-            continue;
-        if (!session_event(x->analysis->session, g->ops[i].event, &event, e))
-            return false;
-        bool renames = event.call == CALL_RENAME && event.other_dir;
-        uint32_t entry[] = {renames ? event.other_dir : event.dir,
-                            renames ? event.other_name : event.name};
-        x->entries[i] = XXH3_64bits(entry, sizeof entry);
-    }
-    return true;
-}
-
 static bool make_units(struct exploration *x, struct error *e)
 {
-    if (!find_entries(x, e))
+    if (!analysis_environments(&x->environments, x->analysis, e))
         return false;
-    x->environments = environments_new(x->analysis->graph, entry_key, x);
     if (x->options.strategy == STRATEGY_REPRESENTATIVE) {
         struct group_options options = GROUP_DEFAULTS;
         x->groups =

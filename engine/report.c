@@ -12,24 +12,24 @@
 
 enum { REPORT_VERSION = 1 };
 
-/* JSON holds text: what is not is escaped as it would be on a screen. */
-static json_t *text(const char *bytes)
+json_t *report_string(const char *bytes)
 {
     json_t *valid = json_string(bytes);
     if (valid)
         return valid;
-    char *safe = escape_text(bytes);
-    valid = json_string(safe);
-    free(safe);
+    struct buf safe = {0};
+    escape_add(&safe, bytes, strlen(bytes), ESCAPE_UTF8 | ESCAPE_KEEP_NEWLINES);
+    valid = json_string(buf_string(&safe));
+    buf_free(&safe);
     return valid ? valid : json_string("");
 }
 
 /* ---- ops ---- */
 
-static const char *kind_name(uint8_t kind)
+const char *report_op_kind(const struct op *op)
 {
     static const char *const names[] = {"", "name", "size", "alloc", "data", "zero", "range"};
-    return kind < sizeof names / sizeof *names ? names[kind] : "";
+    return op->kind < sizeof names / sizeof *names ? names[op->kind] : "";
 }
 
 static json_t *stack_json(struct analysis *a, uint32_t stack)
@@ -42,8 +42,8 @@ static json_t *stack_json(struct analysis *a, uint32_t stack)
         size_t count = symbols_frame(a->symbols, &frames[i], &at);
         for (size_t k = 0; k < count; k++) {
             json_t *frame = json_object();
-            json_object_set_new(frame, "function", text(at[k].function));
-            json_object_set_new(frame, "file", text(at[k].file));
+            json_object_set_new(frame, "function", report_string(at[k].function));
+            json_object_set_new(frame, "file", report_string(at[k].file));
             json_object_set_new(frame, "line", json_integer(at[k].line));
             json_array_append_new(list, frame);
         }
@@ -51,32 +51,35 @@ static json_t *stack_json(struct analysis *a, uint32_t stack)
     return list;
 }
 
-static json_t *event_json(struct analysis *a, const struct event *event, uint64_t number)
+static json_t *event_json(struct analysis *a, const struct event *event, uint64_t number,
+                          bool stack)
 {
     json_t *out = json_object();
     const struct location *where = symbols_stack(a->symbols, event->stack);
     json_object_set_new(out, "event", json_integer((json_int_t)number));
-    json_object_set_new(out, "call", text(call_name(event->call)));
-    json_object_set_new(out, "path", text(session_string(a->session, event->path)));
+    json_object_set_new(out, "call", report_string(call_name(event->call)));
+    json_object_set_new(out, "path", report_string(session_string(a->session, event->path)));
     if (event->other_path)
-        json_object_set_new(out, "other_path", text(session_string(a->session, event->other_path)));
+        json_object_set_new(out, "other_path",
+                            report_string(session_string(a->session, event->other_path)));
     json_object_set_new(out, "offset", json_integer((json_int_t)event->offset));
     json_object_set_new(out, "size", json_integer((json_int_t)event->size));
-    json_object_set_new(out, "function", text(where ? where->function : ""));
-    json_object_set_new(out, "file", text(where ? where->file : ""));
+    json_object_set_new(out, "function", report_string(where ? where->function : ""));
+    json_object_set_new(out, "file", report_string(where ? where->file : ""));
     json_object_set_new(out, "line", json_integer(where ? where->line : 0));
-    json_object_set_new(out, "stack", stack_json(a, event->stack));
+    if (stack)
+        json_object_set_new(out, "stack", stack_json(a, event->stack));
     return out;
 }
 
-static json_t *op_json(struct analysis *a, uint32_t number)
+json_t *report_op(struct analysis *a, uint32_t number, bool stack)
 {
     const struct op *op = &a->graph->ops[number];
     struct event event = {0};
     session_event(a->session, op->event, &event, NULL);
-    json_t *out = event_json(a, &event, op->event);
+    json_t *out = event_json(a, &event, op->event, stack);
     json_object_set_new(out, "op", json_integer(number));
-    json_object_set_new(out, "kind", text(kind_name(op->kind)));
+    json_object_set_new(out, "kind", report_string(report_op_kind(op)));
     if (op->kind == OP_DATA || op->kind == OP_ALLOC || op->kind == OP_ZERO) {
         json_object_set_new(out, "offset", json_integer((json_int_t)op->offset));
         json_object_set_new(out, "size", json_integer((json_int_t)op->length));
@@ -90,11 +93,11 @@ static json_t *print_json(struct analysis *a, uint64_t number)
     enum { MOST_SHOWN = 4096 };
     struct event event = {0};
     session_event(a->session, number, &event, NULL);
-    json_t *out = event_json(a, &event, number);
+    json_t *out = event_json(a, &event, number, true);
     size_t size = event.size < MOST_SHOWN ? event.size : MOST_SHOWN;
     char *bytes = xcalloc(size + 1, 1);
     if (session_payload(a->session, event.payload, 0, bytes, size, NULL))
-        json_object_set_new(out, "text", text(bytes));
+        json_object_set_new(out, "text", report_string(bytes));
     free(bytes);
     return out;
 }
@@ -108,7 +111,7 @@ static json_t *checker_json(const struct verdict *v)
     json_object_set_new(out, "exit", exited ? json_integer(v->exit) : json_null());
     json_object_set_new(out, "signal", v->signal ? json_integer(v->signal) : json_null());
     json_object_set_new(out, "timed_out", json_boolean(v->kind == VERDICT_HUNG));
-    json_object_set_new(out, "output", text(v->output ? v->output : ""));
+    json_object_set_new(out, "output", report_string(v->output ? v->output : ""));
     return out;
 }
 
@@ -118,7 +121,8 @@ static json_t *behaviour_json(struct analysis *a, const struct bug *b)
         return json_null();
     json_t *out = json_object();
     json_object_set_new(out, "id", json_integer(b->behaviour));
-    json_object_set_new(out, "name", text(analysis_function(a, &a->behaviours->at[b->behaviour])));
+    json_object_set_new(out, "name",
+                        report_string(analysis_function(a, &a->behaviours->at[b->behaviour])));
     json_object_set_new(out, "group", b->group == NO_OP ? json_null() : json_integer(b->group));
     return out;
 }
@@ -127,25 +131,25 @@ static json_t *bug_json(struct analysis *a, struct exploration *x, const struct 
 {
     json_t *out = json_object(), *lost = json_array(), *survived = json_array();
     json_object_set_new(out, "id", json_integer(b->id));
-    json_object_set_new(out, "kind", text(bug_kind_name(b->kind)));
-    json_object_set_new(out, "summary", text(b->summary));
+    json_object_set_new(out, "kind", report_string(bug_kind_name(b->kind)));
+    json_object_set_new(out, "summary", report_string(b->summary));
     for (size_t i = 0; i < b->lost_count; i++)
-        json_array_append_new(lost, op_json(a, b->lost[i]));
+        json_array_append_new(lost, report_op(a, b->lost[i], true));
     if (b->survived != NO_OP)
-        json_array_append_new(survived, op_json(a, b->survived));
+        json_array_append_new(survived, report_op(a, b->survived, true));
     else if (b->told)
         json_array_append_new(survived, print_json(a, b->told));
     json_object_set_new(out, "lost", lost);
     json_object_set_new(out, "survived", survived);
-    json_object_set_new(out, "rule", text(b->rule));
-    json_object_set_new(out, "fix", text(b->fix));
+    json_object_set_new(out, "rule", report_string(b->rule));
+    json_object_set_new(out, "fix", report_string(b->fix));
     json_object_set_new(out, "behaviour", behaviour_json(a, b));
     json_object_set_new(out, "states", json_integer((json_int_t)b->states));
-    json_object_set_new(out, "status", text("new"));
+    json_object_set_new(out, "status", report_string("new"));
     json_object_set_new(out, "checker", checker_json(&b->verdict));
     struct told_until told = told_before(exploration_told(x), b->told_until);
     char *printed = xstrndup(told.printed, told.printed_size);
-    json_object_set_new(out, "told", text(printed));
+    json_object_set_new(out, "told", report_string(printed));
     free(printed);
     return out;
 }
@@ -178,7 +182,7 @@ static json_t *seconds_json(struct analysis *a, const struct explore_counts *c,
 static void set_meta(json_t *out, struct analysis *a, const char *key)
 {
     const char *value = session_meta(a->session, key);
-    json_object_set_new(out, key, text(value ? value : ""));
+    json_object_set_new(out, key, report_string(value ? value : ""));
 }
 
 json_t *report_build(struct analysis *a, struct exploration *x, const struct bugs *bugs,
@@ -188,13 +192,13 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
     const struct groups *groups = exploration_groups(x);
     json_t *out = json_object(), *list = json_array();
     json_object_set_new(out, "version", json_integer(REPORT_VERSION));
-    json_object_set_new(out, "session", text(session_path(a->session)));
+    json_object_set_new(out, "session", report_string(session_path(a->session)));
     set_meta(out, a, "program");
     set_meta(out, a, "directory");
-    json_object_set_new(out, "checker", text(options->checker));
-    json_object_set_new(out, "model", text(a->graph->model.name));
+    json_object_set_new(out, "checker", report_string(options->checker));
+    json_object_set_new(out, "model", report_string(a->graph->model.name));
     json_object_set_new(out, "stores", json_null());
-    json_object_set_new(out, "strategy", text(strategy_name(options->strategy)));
+    json_object_set_new(out, "strategy", report_string(strategy_name(options->strategy)));
     json_object_set_new(out, "events", json_integer((json_int_t)session_event_count(a->session)));
     json_object_set_new(out, "ops", json_integer((json_int_t)a->graph->n));
     json_object_set_new(out, "behaviours", json_integer((json_int_t)a->behaviours->n));
@@ -208,7 +212,7 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
     json_object_set_new(out, "shrinking", json_integer((json_int_t)c->shrinking));
     json_object_set_new(out, "seconds", seconds_json(a, c, times));
     if (!c->complete)
-        json_object_set_new(out, "cut", text(c->cut));
+        json_object_set_new(out, "cut", report_string(c->cut));
     for (size_t i = 0; i < bugs->n; i++)
         json_array_append_new(list, bug_json(a, x, &bugs->at[i]));
     json_object_set_new(out, "bugs", list);
@@ -293,13 +297,13 @@ bool report_store(struct session *s, json_t *report, const struct bugs *bugs,
     sqlite3_stmt *document = NULL, *insert = NULL;
     char *json = json_dumps(report, JSON_COMPACT);
     const char *model = json_string_value(json_object_get(report, "model"));
-    bool done =
-        sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_exec(db, "BEGIN IMMEDIATE; DELETE FROM bugs; DELETE FROM states", NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v2(db, "REPLACE INTO report VALUES (1, ?)", -1, &document, NULL) ==
-            SQLITE_OK &&
-        sqlite3_prepare_v2(db, "INSERT INTO bugs VALUES (?,?,?,?,?,'new','')", -1, &insert, NULL) ==
-            SQLITE_OK;
+    bool done = sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
+                sqlite3_exec(db, "BEGIN IMMEDIATE; DELETE FROM bugs; DELETE FROM states", NULL,
+                             NULL, NULL) == SQLITE_OK &&
+                sqlite3_prepare_v2(db, "REPLACE INTO report VALUES (1, ?)", -1, &document, NULL) ==
+                    SQLITE_OK &&
+                sqlite3_prepare_v2(db, "INSERT INTO bugs VALUES (?,?,?,?,?,'new','')", -1, &insert,
+                                   NULL) == SQLITE_OK;
     if (done) {
         sqlite3_bind_text(document, 1, json, -1, SQLITE_STATIC);
         done = sqlite3_step(document) == SQLITE_DONE;
@@ -333,7 +337,8 @@ json_t *report_load(struct session *s, struct error *e)
             error_set(e, "%s: its report is damaged; run flotsam check again", session_path(s));
             json_decref(report);
             report = NULL;
-        }
+        } else /* the session may have been moved since */
+            json_object_set_new(report, "session", report_string(session_path(s)));
     } else
         error_set(e, "%s has not been checked yet: run flotsam check %s", session_path(s),
                   session_path(s));
@@ -396,7 +401,8 @@ bool report_listed_state(struct session *s, uint64_t number, struct report_liste
                                    number);
     bool there = row && read_state(row, &out->state);
     if (there) {
-        sqlite3_int64 behaviour = sqlite3_column_int64(row, 4), group = sqlite3_column_int64(row, 5);
+        sqlite3_int64 behaviour = sqlite3_column_int64(row, 4),
+                      group = sqlite3_column_int64(row, 5);
         int verdict = sqlite3_column_int(row, 6);
         out->behaviour = behaviour < 0 ? NO_BEHAVIOUR : (uint32_t)behaviour;
         out->group = group < 0 ? NO_OP : (uint32_t)group;
@@ -416,6 +422,16 @@ void report_state_clear(struct report_state *state)
     *state = (struct report_state){0};
 }
 
+bool report_state_fits(const struct report_state *state, const struct graph *g)
+{
+    if (state->last == NO_OP)
+        return state->lost_count == 0;
+    for (size_t i = 0; i < state->lost_count; i++)
+        if (state->lost[i] > state->last || (i && state->lost[i] <= state->lost[i - 1]))
+            return false;
+    return state->last < g->n;
+}
+
 bool report_lay_out(struct session *s, const struct report_state *state, const char *dir,
                     struct layout_counts *counts, struct error *e)
 {
@@ -424,22 +440,15 @@ bool report_lay_out(struct session *s, const struct report_state *state, const c
     struct graph *g = NULL;
     struct stepper *stepper = NULL;
     struct state_source states = state_session_source(s);
-    bool *survives = NULL;
+    struct schedule schedule = {state->last, (uint32_t)state->lost_count, state->lost};
     bool done = model_find(state->model, &model, e) && graph_session_open(&source, s, e) &&
                 graph_build(&g, &model, graph_session_source(source), e) &&
                 stepper_new(&stepper, g, &states, e);
-    if (done && state->last != NO_OP && state->last >= g->n)
-        done = error_set(e, "%s: its table of bugs is damaged", session_path(s));
-    if (done) {
-        survives = xmalloc(g->n + 1);
-        memset(survives, true, g->n + 1);
-        for (size_t i = 0; i < state->lost_count; i++)
-            if (state->lost[i] < g->n)
-                survives[state->lost[i]] = false;
-        done = stepper_go_set(stepper, survives, state->last, e) &&
-               state_lay_out(stepper_state(stepper), dir, counts, e);
-    }
-    free(survives);
+    if (done && !report_state_fits(state, g))
+        done = error_set(e, "%s: its table of states is damaged; run flotsam check again",
+                         session_path(s));
+    done = done && stepper_go(stepper, &schedule, e) &&
+           state_lay_out(stepper_state(stepper), dir, counts, e);
     stepper_free(stepper);
     graph_free(g);
     graph_session_close(source);

@@ -29,6 +29,13 @@ bool report_store(struct session *s, json_t *report, const struct bugs *bugs,
  * checked yet. The caller owns it. */
 json_t *report_load(struct session *s, struct error *e);
 
+/* One op as the contract has it; stack: with its stack. The caller owns it. */
+json_t *report_op(struct analysis *a, uint32_t op, bool stack);
+const char *report_op_kind(const struct op *op); /* name, size, alloc, data, zero, range */
+
+/* Text from anywhere as JSON: what is no text is escaped as it would be on a screen. */
+json_t *report_string(const char *bytes);
+
 /* A way to print a report. Adding one is a file and a line in the table. */
 struct report_format {
     const char *name;
@@ -62,6 +69,9 @@ uint64_t report_state_count(struct session *s);
 bool report_listed_state(struct session *s, uint64_t number, struct report_listed *out,
                          struct error *e);
 void report_state_clear(struct report_state *state);
+
+/* Whether a state that a session holds can be one of that graph. */
+bool report_state_fits(const struct report_state *state, const struct graph *g);
 
 /* Lays a state out in a directory, which is made or must be empty. */
 bool report_lay_out(struct session *s, const struct report_state *state, const char *dir,

@@ -68,10 +68,20 @@ const uint32_t *stepper_lost(const struct stepper *s, size_t *count)
     return s->lost.at;
 }
 
+void schedule_gone(const struct graph *g, const struct schedule *s, bool *gone)
+{
+    uint32_t base = s->lost[0];
+    memset(gone, 0, (s->last - base + 1) * sizeof *gone);
+    for (uint32_t i = 0; i < s->lost_count; i++)
+        gone[s->lost[i] - base] = true;
+    for (uint32_t op = base; op <= s->last; op++)
+        for (uint32_t i = g->first[op]; i < g->first[op + 1] && !gone[op - base]; i++)
+            gone[op - base] = g->edges[i].from >= base && gone[g->edges[i].from - base];
+}
+
 /* All ops up to the end that the lost ones take with them, into s->wanted. */
 static void find_lost(struct stepper *s, const struct schedule *to, uint32_t end)
 {
-    const struct graph *g = s->graph;
     s->wanted.n = 0;
     if (!to->lost_count)
         return;
@@ -81,15 +91,10 @@ static void find_lost(struct stepper *s, const struct schedule *to, uint32_t end
         s->gone = xrealloc(s->gone, span * sizeof *s->gone);
         s->gone_room = span;
     }
-    memset(s->gone, 0, span * sizeof *s->gone);
-    for (uint32_t i = 0; i < to->lost_count; i++)
-        s->gone[to->lost[i] - base] = true;
-    for (uint32_t op = base; op < end; op++) {
-        for (uint32_t i = g->first[op]; i < g->first[op + 1] && !s->gone[op - base]; i++)
-            s->gone[op - base] = g->edges[i].from >= base && s->gone[g->edges[i].from - base];
+    schedule_gone(s->graph, to, s->gone);
+    for (uint32_t op = base; op < end; op++)
         if (s->gone[op - base])
             vec_push(&s->wanted, op);
-    }
 }
 
 /* The first op in which the schedule at hand and the wanted one differ. */

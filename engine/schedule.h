@@ -27,6 +27,10 @@ struct schedule {
  * that makes a lost op durable had not returned. NEVER: the run had ended. */
 uint64_t schedule_crash(const struct graph *g, const struct schedule *s);
 
+/* Which ops the lost ones take with them, themselves included: gone[i] says it of op lost[0] + i, up
+ * to the last. Needs a lost op. */
+void schedule_gone(const struct graph *g, const struct schedule *s, bool *gone);
+
 struct stepper;
 
 bool stepper_new(struct stepper **out, const struct graph *g, const struct state_source *source,

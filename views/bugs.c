@@ -35,14 +35,6 @@ static uint64_t count(struct view *v)
     return json_array_size(((struct bugs_view *)v)->bugs);
 }
 
-static bool seek(struct view *v, uint64_t *row, int step, struct error *e)
-{
-    (void)step, (void)e;
-    if (*row > count(v))
-        *row = 0;
-    return true;
-}
-
 static void add_text(struct cell *c, enum style style, const json_t *o, const char *key)
 {
     const json_t *text = json_object_get(o, key);
@@ -78,15 +70,6 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     return true;
 }
 
-/* Ops beyond the first are in the bug's own text, not in a list. */
-static bool detail(struct view *v, uint64_t row, size_t n, struct cell *out, bool *more,
-                   struct error *e)
-{
-    (void)v, (void)row, (void)n, (void)out, (void)e;
-    *more = false;
-    return true;
-}
-
 static void close_view(struct view *v)
 {
     free(v);
@@ -98,9 +81,9 @@ struct view *bugs_view_open(const json_t *report)
         .name = "bugs",
         .columns = columns,
         .count = count,
-        .seek = seek,
+        .seek = view_seek_all,
         .draw = draw,
-        .detail = detail,
+        .detail = view_no_detail,
         .close = close_view,
     };
     struct bugs_view *b = xcalloc(1, sizeof *b);

@@ -27,7 +27,6 @@ struct trace {
     struct session *session;
     struct symbols *symbols;
     struct trace_filter *filter;
-    const char *cwd;
     struct column columns[COLUMNS];
     struct map syscalls; /* number to its name, a char * that is ours, or 0 */
 };
@@ -85,40 +84,6 @@ static bool trace_seek(struct view *v, uint64_t *row, int step, struct error *e)
 
 /* --- Drawing ------------------------------------------------------------------------------- */
 
-static enum style call_style(uint16_t call)
-{
-    switch (call) {
-    case CALL_WRITE:
-    case CALL_COPY:
-    case CALL_TRUNCATE:
-    case CALL_FALLOCATE:
-    case CALL_STORE:
-        return STYLE_CALL_WRITE;
-    case CALL_FSYNC:
-    case CALL_FDATASYNC:
-    case CALL_SYNC:
-    case CALL_SYNCFS:
-    case CALL_MSYNC:
-    case CALL_FLUSH:
-    case CALL_FENCE:
-        return STYLE_CALL_SYNC;
-    case CALL_RENAME:
-    case CALL_LINK:
-    case CALL_SYMLINK:
-    case CALL_UNLINK:
-    case CALL_MKDIR:
-    case CALL_RMDIR:
-    case CALL_MKNOD:
-        return STYLE_CALL_NAME;
-    case CALL_PRINT:
-        return STYLE_ACK;
-    case CALL_MARKER:
-        return STYLE_MARKER;
-    default:
-        return STYLE_CALL_OTHER;
-    }
-}
-
 /* The system call as the program made it; a print or a marker is what it was made for. */
 static const char *shown_call(struct trace *t, const struct event *event)
 {
@@ -132,33 +97,6 @@ static const char *shown_call(struct trace *t, const struct event *event)
     return *name ? (const char *)(uintptr_t)*name : call_name(event->call);
 }
 
-/* The file as short as it can be told from others: relative to where the program was started, or
- * only its name when it is elsewhere. */
-static const char *shown_file(const struct trace *t, const char *file)
-{
-    size_t n = t->cwd ? strlen(t->cwd) : 0;
-
-    if (n && strncmp(file, t->cwd, n) == 0 && file[n] == '/' && !strstr(file, "/../"))
-        return file + n + 1;
-    const char *slash = strrchr(file, '/');
-    return slash ? slash + 1 : file;
-}
-
-/* source is NULL where a line inside the system's own code would only distract. */
-static void add_location(const struct trace *t, const struct location *l, struct cell *function,
-                         struct cell *source)
-{
-    enum style style = location_has_source(l) ? STYLE_SOURCE_FUNCTION : STYLE_DIM;
-
-    cell_escape(function, style, l->function, strlen(l->function));
-    if (source && (l->flags & LOCATION_LINE)) {
-        const char *file = shown_file(t, l->file);
-        cell_gap(source);
-        cell_escape(source, STYLE_SOURCE_LINE, file, strlen(file));
-        cell_add(source, STYLE_SOURCE_LINE, ":%" PRIu32, l->line);
-    }
-}
-
 static bool trace_draw(struct view *v, uint64_t row, struct row *out, struct error *e)
 {
     struct trace *t = (struct trace *)v;
@@ -169,13 +107,13 @@ static bool trace_draw(struct view *v, uint64_t row, struct row *out, struct err
         return false;
     cell_add(&out->cells[EVENT], STYLE_NUMBER, "%" PRIu64, row);
     cell_add(&out->cells[THREAD], STYLE_DIM, "%" PRIu32, event.thread);
-    cell_add(&out->cells[CALL], call_style(event.call), "%s", shown_call(t, &event));
+    cell_add(&out->cells[CALL], trace_call_style(event.call), "%s", shown_call(t, &event));
     trace_what(&out->cells[WHAT], t->session, &event);
     trace_result(&out->cells[RESULT], &event);
     l = symbols_stack(t->symbols, event.stack);
     if (l)
-        add_location(t, l, &out->cells[FUNCTION],
-                     location_has_source(l) ? &out->cells[SOURCE] : NULL);
+        trace_location(t->session, l, &out->cells[FUNCTION],
+                       location_has_source(l) ? &out->cells[SOURCE] : NULL);
     return true;
 }
 
@@ -194,7 +132,7 @@ static bool trace_detail(struct view *v, uint64_t row, size_t n, struct cell *ou
         const struct location *at;
         size_t m = symbols_frame(t->symbols, &frames[i], &at);
         if (n < m) {
-            add_location(t, &at[n], out, out);
+            trace_location(t->session, &at[n], out, out);
             if (at[n].flags & LOCATION_INLINED)
                 cell_add(out, STYLE_DIM, " inlined");
             *more = true;
@@ -223,7 +161,6 @@ struct view *trace_view(struct session *s, struct symbols *sy, struct trace_filt
     t->session = s;
     t->symbols = sy;
     t->filter = filter;
-    t->cwd = session_meta(s, "cwd");
     memcpy(t->columns, all_columns, sizeof all_columns);
     for (uint64_t n = session_event_count(s), digits = 1; n; n /= 10, digits++) {
         if ((int)digits > t->columns[EVENT].least)

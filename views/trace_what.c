@@ -131,7 +131,7 @@ void trace_words(const struct event *event, word_visitor *word, void *data)
 
 /* --- What an event did --------------------------------------------------------------------- */
 
-static void add_path(struct cell *c, struct session *s, uint32_t path, uint32_t file)
+void trace_path(struct cell *c, struct session *s, uint32_t path, uint32_t file)
 {
     struct file_info info;
     const char *text = session_string(s, path);
@@ -172,22 +172,22 @@ static void add_rename(struct cell *c, struct session *s, const struct event *ev
     if (event->traits & EVENT_MOVED_IN || !event->path)
         cell_add(c, STYLE_DIM, "(outside)");
     else
-        add_path(c, s, event->path, event->file);
+        trace_path(c, s, event->path, event->file);
     cell_add(c, STYLE_DIM, " %s ", glyph(GLYPH_ARROW));
     if (event->traits & EVENT_MOVED_OUT || !event->other_path)
         cell_add(c, STYLE_DIM, "(outside)");
     else
-        add_path(c, s, event->other_path, event->other);
+        trace_path(c, s, event->other_path, event->other);
 }
 
 static void add_link(struct cell *c, struct session *s, const struct event *event)
 {
-    add_path(c, s, event->path, event->file);
+    trace_path(c, s, event->path, event->file);
     cell_add(c, STYLE_DIM, " = ");
     if (event->traits & EVENT_MOVED_IN)
         cell_add(c, STYLE_DIM, "(outside)");
     else
-        add_path(c, s, event->other_path, event->file);
+        trace_path(c, s, event->other_path, event->file);
 }
 
 static void add_exit(struct cell *c, const struct event *event)
@@ -213,15 +213,15 @@ static bool add_special(struct cell *c, struct session *s, const struct event *e
         return true;
     case CALL_COPY:
         if (event->other || event->other_path)
-            add_path(c, s, event->other_path, event->other);
+            trace_path(c, s, event->other_path, event->other);
         else
             cell_add(c, STYLE_DIM, "(outside)");
         cell_add(c, STYLE_DIM, " %s ", glyph(GLYPH_ARROW));
-        add_path(c, s, event->path, event->file);
+        trace_path(c, s, event->path, event->file);
         add_range(c, event->offset, event->size);
         return true;
     case CALL_SYMLINK:
-        add_path(c, s, event->path, event->file);
+        trace_path(c, s, event->path, event->file);
         cell_add(c, STYLE_DIM, " %s ", glyph(GLYPH_ARROW));
         add_payload(c, s, event, STYLE_PATH);
         return true;
@@ -295,7 +295,7 @@ static void add_numbers(struct cell *c, const struct event *event)
 void trace_what(struct cell *c, struct session *s, const struct event *event)
 {
     if (!add_special(c, s, event)) {
-        add_path(c, s, event->path, event->file);
+        trace_path(c, s, event->path, event->file);
         add_numbers(c, event);
     }
     trace_words(event, add_word, c);
@@ -317,5 +317,68 @@ void trace_result(struct cell *c, const struct event *event)
         cell_add(c, STYLE_RESULT_GOOD, "0x%" PRIx64, event->address);
     } else if (event->call != CALL_EXIT && event->call != CALL_MARKER) {
         cell_add(c, STYLE_RESULT_GOOD, "%" PRId64, event->result);
+    }
+}
+
+/* --- Styles and places --------------------------------------------------------------------- */
+
+enum style trace_call_style(uint16_t call)
+{
+    switch (call) {
+    case CALL_WRITE:
+    case CALL_COPY:
+    case CALL_TRUNCATE:
+    case CALL_FALLOCATE:
+    case CALL_STORE:
+        return STYLE_CALL_WRITE;
+    case CALL_FSYNC:
+    case CALL_FDATASYNC:
+    case CALL_SYNC:
+    case CALL_SYNCFS:
+    case CALL_MSYNC:
+    case CALL_FLUSH:
+    case CALL_FENCE:
+        return STYLE_CALL_SYNC;
+    case CALL_RENAME:
+    case CALL_LINK:
+    case CALL_SYMLINK:
+    case CALL_UNLINK:
+    case CALL_MKDIR:
+    case CALL_RMDIR:
+    case CALL_MKNOD:
+        return STYLE_CALL_NAME;
+    case CALL_PRINT:
+        return STYLE_ACK;
+    case CALL_MARKER:
+        return STYLE_MARKER;
+    default:
+        return STYLE_CALL_OTHER;
+    }
+}
+
+/* The file as short as it can be told from others: relative to where the program was started, or
+ * only its name when it is elsewhere. */
+static const char *shown_file(struct session *s, const char *file)
+{
+    const char *cwd = session_meta(s, "cwd");
+    size_t n = cwd ? strlen(cwd) : 0;
+
+    if (n && strncmp(file, cwd, n) == 0 && file[n] == '/' && !strstr(file, "/../"))
+        return file + n + 1;
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+void trace_location(struct session *s, const struct location *l, struct cell *function,
+                    struct cell *source)
+{
+    enum style style = location_has_source(l) ? STYLE_SOURCE_FUNCTION : STYLE_DIM;
+
+    cell_escape(function, style, l->function, strlen(l->function));
+    if (source && (l->flags & LOCATION_LINE)) {
+        const char *file = shown_file(s, l->file);
+        cell_gap(source);
+        cell_escape(source, STYLE_SOURCE_LINE, file, strlen(file));
+        cell_add(source, STYLE_SOURCE_LINE, ":%" PRIu32, l->line);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "engine/session.h"
 #include "engine/stream.h"
+#include "engine/symbols.h"
 #include "views/view.h"
 
 /* Calls word for each thing to say of the event's flags and traits: create, append, punch-hole. */
@@ -17,5 +18,16 @@ void trace_what(struct cell *c, struct session *s, const struct event *event);
 
 /* Adds what came of it: a number, ENOENT, "unfinished". */
 void trace_result(struct cell *c, const struct event *event);
+
+/* What kind of call it is, by its family. */
+enum style trace_call_style(uint16_t call);
+
+/* Adds a path, or when there is none the one by which the file was first seen. */
+void trace_path(struct cell *c, struct session *s, uint32_t path, uint32_t file);
+
+/* Adds a function and its file:line, the file relative to where the program was started. source is
+ * NULL where a line inside the system's own code would only distract. */
+void trace_location(struct session *s, const struct location *l, struct cell *function,
+                    struct cell *source);
 
 #endif

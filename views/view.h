@@ -133,6 +133,11 @@ struct view_ops {
     void (*close)(struct view *v);
 };
 
+/* seek and detail of views that hide nothing, and that have nothing more to say of a row. */
+bool view_seek_all(struct view *v, uint64_t *row, int step, struct error *e);
+bool view_no_detail(struct view *v, uint64_t row, size_t n, struct cell *out, bool *more,
+                    struct error *e);
+
 /* The head of every view. */
 struct view {
     const struct view_ops *ops;
