@@ -138,6 +138,7 @@ static bool write_name(void *data, const struct state_name *name)
 struct found {
     char *text, *printed;
     bool *survived;
+    size_t kept; /* how many of them are set */
 };
 
 struct search {
@@ -176,13 +177,21 @@ static void take_state(struct search *s)
         buf_text(&w.text, "(nothing)");
     add_printed(s, &printed);
     buf_printf(&key, "%s%c%s", buf_string(&w.text), '\n', buf_string(&printed));
+    size_t kept = 0;
+    for (size_t i = 0; i < s->graph->n; i++)
+        kept += s->survived[i];
     bool added;
-    map_put(&s->seen, key.at, key.n, &added);
+    uint64_t *place = map_put(&s->seen, key.at, key.n, &added); /* in found, plus 1 */
     if (added) {
         struct found found = {xstrdup(buf_string(&w.text)), xstrdup(buf_string(&printed)),
-                              xcalloc(LITMUS_OPS_MAX, sizeof(bool))};
-        memcpy(found.survived, s->survived, sizeof s->survived);
+                              xcalloc(LITMUS_OPS_MAX, sizeof(bool)), 0};
         vec_push(&s->found, found);
+        *place = s->found.n;
+    }
+    struct found *found = &s->found.at[*place - 1];
+    if (added || found->kept < kept) {
+        memcpy(found->survived, s->survived, sizeof s->survived);
+        found->kept = kept;
     }
     buf_free(&w.text);
     buf_free(&printed);

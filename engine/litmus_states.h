@@ -20,7 +20,7 @@ struct litmus_state {
     const char *text;
     /* What had been printed for certain by the latest moment at which this state can be left. */
     const char *printed;
-    /* One set of ops that leaves it: bit i for op i of the graph. */
+    /* The largest set of ops that leaves it, or one of them: survived[i] for op i of the graph. */
     const bool *survived;
 };
 

@@ -40,6 +40,7 @@ static void complete_command(const struct command *c, FILE *f)
         [TAKES_NOTHING] = "COMPREPLY=()",
         [TAKES_SESSION] = "_flotsam_files '*.flotsam'",
         [TAKES_CONFIG] = "_flotsam_files '*.ini'",
+        [TAKES_LITMUS] = "_flotsam_files '*.litmus'",
         [TAKES_PROGRAM] = "compopt -o filenames; COMPREPLY=($(compgen -c -f -- \"$word\"))",
         [TAKES_COMMAND] = "COMPREPLY=($(compgen -W \"$commands\" -- \"$word\"))",
     };

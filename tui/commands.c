@@ -17,8 +17,9 @@
 const struct command *const *command_table(void)
 {
     static const struct command *const table[] = {
-        &command_run,   &command_record, &command_check,  &command_report,     &command_bugs,
-        &command_trace, &command_replay, &command_doctor, &command_completion, &command_help_on,
+        &command_run, &command_record, &command_check, &command_report,
+        &command_bugs, &command_trace, &command_replay, &command_litmus,
+        &command_doctor, &command_completion, &command_help_on,
         NULL,
     };
     return table;

@@ -75,6 +75,7 @@ enum command_takes {
     TAKES_CONFIG,
     TAKES_PROGRAM,
     TAKES_COMMAND,
+    TAKES_LITMUS,
 };
 
 struct command {
@@ -117,6 +118,7 @@ extern const struct command command_report;
 extern const struct command command_bugs;
 extern const struct command command_trace;
 extern const struct command command_replay;
+extern const struct command command_litmus;
 extern const struct command command_doctor;
 extern const struct command command_completion;
 extern const struct command command_help_on;
