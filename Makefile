@@ -109,9 +109,10 @@ deps-test:
 BUILD   = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 OUTSIDE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 SAMPLE  := tests/targets/current
+# The sample has bugs: status 1 says that they were found.
 run: deps
 	+@$(BUILD) all
-	@$(OUTSIDE) $(O)/flotsam run $(SAMPLE) -o $(O)/current.flotsam
+	@$(OUTSIDE) $(O)/flotsam run $(SAMPLE) -o $(O)/current.flotsam || [ $$? -eq 1 ]
 
 # ---- tests ----
 

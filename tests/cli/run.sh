@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# flotsam run: the sample from its config to its trace; what a config can have wrong; whose data
+# flotsam run: the sample from its config to its bugs; what a config can have wrong; whose data
 # directory is emptied.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -10,9 +10,10 @@ need cc make jq
 mkdir "$scratch/sample target"
 cp "$top"/tests/targets/current/{Makefile,flotsam.ini,*.[ch]} "$scratch/sample target"
 cd "$scratch"
-run 0 "$FLOTSAM" run 'sample target' --batch
-prints 'CURRENT.new (→|->) CURRENT'
-prints 'write_manifest'
+run 1 "$FLOTSAM" run 'sample target' --batch
+prints '^Bug [12]: ordering — CURRENT.new renamed to CURRENT, manifest-1 not written'
+prints '^Bug [12]: unpersisted — "reset" printed, CURRENT.new not renamed to CURRENT'
+[ "$(grep -c '^Bug ' "$out")" = 2 ] || fail "not two bugs"
 says '^put 15 19$'
 cp "$err" said
 [ -f 'sample target.flotsam' ] || fail "no session in the working directory"
@@ -30,7 +31,7 @@ says '[0-9]+ keys are wrong'
 
 # Again, by the config's name: the data directory was made by flotsam, so it is emptied.
 touch 'sample target/data/left-over'
-run 0 "$FLOTSAM" 'sample target/flotsam.ini' -o again.flotsam
+run 1 "$FLOTSAM" 'sample target/flotsam.ini' -o again.flotsam
 [ ! -e 'sample target/data/left-over' ] || fail "the data directory was not emptied"
 [ -f again.flotsam ] || fail "-o was not heeded"
 
@@ -38,7 +39,7 @@ run 0 "$FLOTSAM" 'sample target/flotsam.ini' -o again.flotsam
 rm -rf 'sample target/data'
 mkdir 'sample target/data'
 touch 'sample target/data/precious'
-run 0 "$FLOTSAM" run 'sample target' -o foreign.flotsam
+run 1 "$FLOTSAM" run 'sample target' -o foreign.flotsam
 says 'was not made by flotsam: its contents stay'
 [ -e 'sample target/data/precious' ] || fail "a user's file was deleted"
 
@@ -71,7 +72,17 @@ says 'run lacks an argument'
 run 2 env FLOTSAM_EXPLORE_JOBS=many "$FLOTSAM" run target
 says '^flotsam: FLOTSAM_EXPLORE_JOBS: jobs is a whole number'
 
-# Setup's work is the starting image, not part of the trace.
+# Without its mistakes nothing is found. The config's settings are heeded.
+rm -rf 'sample target/data'
+run 0 make -s -C 'sample target' clean
+run 0 make -s -C 'sample target' FIXED=1
+run 0 "$FLOTSAM" run 'sample target' -o fixed.flotsam
+run 0 env FLOTSAM_MODEL_NAME=posix FLOTSAM_EXPLORE_BUDGET=7 \
+    "$FLOTSAM" run 'sample target' -o posix.flotsam
+tr '\n' ' ' <"$out" | grep -q 'budget of 7 states' || fail "it does not say that the budget cut it"
+[ "$("$FLOTSAM" bugs posix.flotsam --json | jq -r .model)" = posix ] || fail "the model is not posix"
+
+# Setup's work is the starting image, not part of the trace; without a checker the trace is shown.
 config '[target]' 'setup = echo before >{dir}/first' 'workload = echo after >{dir}/second'
 run 0 "$FLOTSAM" run target -o setup.flotsam
 prints ' second '
