@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The persistence graph: what each model makes of short programs, when ops are durable, the paper's
+ * example, mistakes of earlier tools that are not to be repeated, and the questions that can be
+ * asked of a graph against all pairs on random programs. And the notation the programs are in.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/buf.h"
+#include "engine/graph.h"
+#include "engine/litmus.h"
+#include "engine/litmus_states.h"
+#include "engine/mem.h"
+
+/* ---- programs and their graphs ---- */
+
+struct made {
+    struct litmus *litmus;
+    struct graph *graph;
+};
+
+static struct graph *build(const char *model_name, const struct graph_source *source)
+{
+    struct model model;
+    struct error e;
+    struct graph *g = NULL;
+    if (!model_find(model_name, &model, &e) || !graph_build(&g, &model, source, &e))
+        fail_msg("%s", e.text);
+    return g;
+}
+
+static struct made make(const char *model, const char *program)
+{
+    struct made m = {0};
+    struct error e;
+    if (!litmus_parse(&m.litmus, program, "program", &e))
+        fail_msg("%s", e.text);
+    m.graph = build(model, litmus_source(m.litmus));
+    return m;
+}
+
+static void unmake(struct made *m)
+{
+    graph_free(m->graph);
+    litmus_free(m->litmus);
+}
+
+/* Whether every op of one event must persist before every op of another. */
+static bool event_before(const struct graph *g, uint64_t a, uint64_t b)
+{
+    size_t n, m;
+    uint32_t first = graph_event_ops(g, a, &n), other = graph_event_ops(g, b, &m);
+    assert_true(n && m);
+    for (uint32_t i = first; i < first + n; i++)
+        for (uint32_t k = other; k < other + m; k++)
+            if (!graph_before(g, i, k))
+                return false;
+    return true;
+}
+
+static bool event_durable(const struct graph *g, uint64_t event)
+{
+    size_t n;
+    uint32_t first = graph_event_ops(g, event, &n);
+    assert_true(n);
+    for (uint32_t i = first; i < first + n; i++)
+        if (g->durable[i] == NEVER)
+            return false;
+    return true;
+}
+
+/* Event b of the program waits for event a, under the model. */
+static void check_before(const char *model, const char *program, uint64_t a, uint64_t b, bool want)
+{
+    struct made m = make(model, program);
+    if (event_before(m.graph, a, b) != want)
+        fail_msg("%s: event %d %s wait for event %d of\n%s", model, (int)b,
+                 want ? "should" : "should not", (int)a, program);
+    unmake(&m);
+}
+
+static void check_durable(const char *model, const char *program, uint64_t event, bool want)
+{
+    struct made m = make(model, program);
+    if (event_durable(m.graph, event) != want)
+        fail_msg("%s: event %d %s be durable at the end of\n%s", model, (int)event,
+                 want ? "should" : "should not", program);
+    unmake(&m);
+}
+
+struct wanted {
+    const char *text;
+    bool printed, found;
+};
+
+static void look_for(void *data, const struct litmus_state *state)
+{
+    struct wanted *w = data;
+    if (strcmp(state->text, w->text) == 0 && (!w->printed || *state->printed))
+        w->found = true;
+}
+
+/* Whether the program may leave the state, printed: after it had printed something. */
+static bool may_leave(const char *model, const char *program, const char *text, bool printed)
+{
+    struct made m = make(model, program);
+    struct wanted w = {text, printed, false};
+    struct error e;
+    if (!litmus_states(m.litmus, m.graph, look_for, &w, &e))
+        fail_msg("%s", e.text);
+    unmake(&m);
+    return w.found;
+}
+
+static const char *const all_models[] = {"ext4", "xfs", "btrfs", "posix", "ext4-paper", "strict"};
+enum { MODELS = sizeof all_models / sizeof *all_models };
+
+/* ---- rules ---- */
+
+static void test_ops_of_a_new_block(void **state)
+{
+    (void)state;
+    struct made m = make("ext4", "create a\nappend a 4096 'x'\n");
+    const struct op *ops = m.graph->ops;
+    assert_int_equal(m.graph->n, 3);
+    assert_int_equal(ops[0].kind, OP_NAME);
+    assert_int_equal(ops[1].kind, OP_ALLOC);
+    assert_int_equal(ops[2].kind, OP_DATA);
+    assert_int_equal(ops[1].size, 4096);
+    assert_true(ops[1].flags & OP_EXTENDS);
+    struct graph_step steps[2];
+    assert_int_equal(graph_why(m.graph, 0, 2, steps, 2), 2);
+    assert_int_equal(steps[0].rule, RULE_CREATED);
+    assert_int_equal(steps[1].rule, RULE_ALLOC);
+    unmake(&m);
+    m = make("xfs", "create a\nappend a 4096 'x'\n");
+    assert_int_equal(m.graph->ops[1].kind, OP_DATA);
+    assert_int_equal(m.graph->ops[2].kind, OP_SIZE);
+    assert_int_equal(graph_why(m.graph, 1, 2, steps, 2), 1);
+    assert_int_equal(steps[0].rule, RULE_DATA_FIRST);
+    unmake(&m);
+}
+
+static void test_names_in_order(void **state)
+{
+    (void)state;
+    const char *names = "mkdir d\nmkdir e\ncreate d/a\ncreate e/b\n";
+    check_before("ext4", names, 3, 4, true);
+    check_before("xfs", names, 3, 4, true);
+    check_before("btrfs", names, 3, 4, true);
+    check_before("strict", names, 3, 4, true);
+    check_before("posix", names, 3, 4, false);
+    check_before("ext4-paper", names, 3, 4, false);
+    check_before("ext4-paper", "dir d\ncreate d/a\ncreate d/b\n", 1, 2, true);
+    check_before("posix", "dir d\ncreate d/a\ncreate d/b\n", 1, 2, false);
+    for (size_t i = 0; i < MODELS; i++) {
+        check_before(all_models[i], names, 1, 3, true); /* no entry without its directory */
+        check_before(all_models[i], "create a\nrename a b\n", 1, 2, true);
+        check_before(all_models[i], "file a\nunlink a\ncreate a\n", 1, 2, true);
+    }
+}
+
+static void test_strict_is_a_chain(void **state)
+{
+    (void)state;
+    struct made m =
+        make("strict", "file b 4096 'O'\ncreate a\nappend a 8192 'x'\npwrite b 0 9 'y'\n"
+                       "rename a c\n");
+    assert_int_equal(m.graph->n, 4);
+    for (uint32_t i = 0; i + 1 < m.graph->n; i++)
+        assert_true(graph_before(m.graph, i, i + 1));
+    unmake(&m);
+}
+
+static void test_durable_positions(void **state)
+{
+    (void)state;
+    /* positions: create 1–2, append 3–4, fsync 5–6, append 7–8 */
+    struct made m = make("ext4", "create a\nappend a 4096 'x'\nfsync a\nappend a 4096 'y'\n");
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(m.graph->durable[i], 6);
+        assert_true(graph_before(m.graph, i, 3));
+    }
+    assert_int_equal(m.graph->durable[3], NEVER);
+    assert_int_equal(m.graph->issued[3], 7);
+    assert_int_equal(m.graph->lacking[0], 6);
+    assert_int_equal(m.graph->lacking[3], NEVER);
+    assert_int_equal(m.graph->end, 8);
+    unmake(&m);
+}
+
+/* Operations 1 to 3 write one block of f1, 4 writes f2, 5 syncs f2's data, 6 renames f2, 7 syncs.
+ */
+static void test_figure_4(void **state)
+{
+    (void)state;
+    const char *program = "file f1 4096 'O'\nfile f2 4096 'O'\n"
+                          "pwrite f1 0 10 'a'\npwrite f1 5 10 'b'\npwrite f1 0 20 'c'\n"
+                          "pwrite f2 0 10 'd'\nfdatasync f2\nrename f2 f3\nsync\ncreate f4\n";
+    struct made m = make("ext4-paper", program);
+    const struct graph *g = m.graph;
+    assert_true(event_before(g, 1, 2));
+    assert_true(event_before(g, 2, 3));
+    assert_true(event_before(g, 4, 6));
+    for (uint64_t i = 1; i <= 3; i++) {
+        assert_false(event_before(g, i, 4));
+        assert_false(event_before(g, i, 6));
+    }
+    for (uint64_t i = 1; i <= 6; i++)
+        assert_true(i == 5 || event_before(g, i, 8));
+    unmake(&m);
+    check_before("ext4-paper", "file f2 4096 'O'\npwrite f2 0 10 'd'\nrename f2 f3\n", 1, 2, false);
+    check_before("ext4-paper", "file f2\nappend f2 10 'd'\nrename f2 f3\n", 1, 2, false);
+}
+
+/* ---- syncs of several threads ---- */
+
+struct by_hand {
+    const struct event *events;
+    uint64_t length;
+};
+
+static bool hand_event(void *data, uint64_t number, struct event *out, struct error *e)
+{
+    (void)e;
+    *out = ((const struct by_hand *)data)->events[number - 1];
+    return true;
+}
+
+static uint64_t hand_length(void *data, uint32_t file)
+{
+    (void)file;
+    return ((const struct by_hand *)data)->length;
+}
+
+static bool hand_block(void *data, uint32_t file, uint64_t block)
+{
+    return block * BLOCK_SIZE < hand_length(data, file);
+}
+
+static struct event hand(enum call call, uint64_t entry, uint64_t exit)
+{
+    return (struct event){.call = (uint16_t)call,
+                          .entry = entry,
+                          .exit = exit,
+                          .file = 2,
+                          .size = call == CALL_WRITE ? BLOCK_SIZE : 0};
+}
+
+static void test_overlapping_syncs(void **state)
+{
+    (void)state;
+    struct event events[] = {
+        hand(CALL_WRITE, 1, 2),   hand(CALL_FSYNC, 3, 9), /* covers the first write only */
+        hand(CALL_WRITE, 4, 5),                           /* while it runs */
+        hand(CALL_FSYNC, 6, 7),  /* begins later, returns first: covers both */
+        hand(CALL_WRITE, 8, 10), /* after the second has returned, while the first still runs */
+        hand(CALL_WRITE, 11, 12),
+    };
+    for (int i = 0; i < 6; i++)
+        events[i].offset = (uint64_t)i * BLOCK_SIZE;
+    struct by_hand source = {events, 8 * BLOCK_SIZE};
+    struct graph_source graph_source = {&source, 6, hand_event, hand_length, hand_block};
+    struct graph *g = build("ext4", &graph_source);
+    assert_int_equal(g->n, 4);
+    assert_int_equal(g->durable[0], 7);
+    assert_int_equal(g->durable[1], 7);
+    assert_int_equal(g->durable[2], NEVER);
+    assert_true(graph_before(g, 0, 2));
+    assert_true(graph_before(g, 1, 2));
+    assert_false(graph_before(g, 2, 3));
+    graph_free(g);
+}
+
+static void test_a_failed_call_does_nothing(void **state)
+{
+    (void)state;
+    struct event events[] = {hand(CALL_WRITE, 1, 2), hand(CALL_FSYNC, 3, 4)};
+    events[1].traits = EVENT_FAILED;
+    struct by_hand source = {events, BLOCK_SIZE};
+    struct graph_source graph_source = {&source, 2, hand_event, hand_length, hand_block};
+    struct graph *g = build("ext4", &graph_source);
+    assert_int_equal(g->durable[0], NEVER);
+    graph_free(g);
+}
+
+/* ---- mistakes not to be repeated ---- */
+
+static void test_small_write_inside_a_large_one(void **state)
+{
+    (void)state;
+    const char *program = "file a 8192 'O'\npwrite a 100 10 'x'\npwrite a 0 4096 'y'\n";
+    for (size_t i = 0; i < MODELS; i++)
+        check_before(all_models[i], program, 1, 2, true);
+}
+
+static void test_truncating_open(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MODELS; i++) {
+        assert_true(may_leave(all_models[i], "file a 4096 'O'\ncreate a\n", "a=", false));
+        assert_false(may_leave(all_models[i], "file a 4096 'O'\ncreate a\nfsync a\nprint x\n",
+                               "a=O4096", true));
+    }
+}
+
+static void test_synced_write(void **state)
+{
+    (void)state;
+    const char *synced = "file a 4096 'O'\npwrite a 0 4096 'x' dsync\nprint done\n";
+    for (size_t i = 0; i < MODELS; i++) {
+        assert_false(may_leave(all_models[i], synced, "a=O4096", true));
+        assert_true(may_leave(all_models[i], synced, "a=O4096", false));
+    }
+}
+
+static void test_fallocate_keeps_the_size(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MODELS; i++) {
+        struct made m = make(all_models[i], "file a 4096 'O'\nfallocate a 4096 4096 keep\n");
+        assert_int_equal(m.graph->n, 0);
+        unmake(&m);
+        assert_true(may_leave(all_models[i], "file a 4096 'O'\nfallocate a 4096 4096\n",
+                              "a=O4096,04096", false));
+    }
+}
+
+static void test_fsync_of_the_parent(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MODELS; i++) {
+        check_durable(all_models[i], "dir d\ncreate d/a\n", 1, false);
+        check_durable(all_models[i], "dir d\ncreate d/a\nsync\n", 1, true);
+        assert_false(
+            may_leave(all_models[i], "dir d\ncreate d/a\nfsync d\nprint done\n", "d/", true));
+    }
+    check_durable("posix", "create a\nfsync a\n", 1, false);
+}
+
+static void test_fsync_goes_by_the_inode(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MODELS; i++) {
+        /* Synced by its new name, and by another one. */
+        check_durable(all_models[i], "file a 4096 'O'\npwrite a 0 4096 'x'\nrename a b\nfsync b\n",
+                      1, true);
+        check_durable(all_models[i], "file a 4096 'O'\nlink a b\npwrite a 0 4096 'x'\nfsync b\n", 2,
+                      true);
+        if (strcmp(all_models[i], "strict") == 0)
+            continue;
+        /* Another file at the same path, maybe with the same descriptor. */
+        check_durable(all_models[i],
+                      "file a 4096 'O'\nlink a b\npwrite a 0 4096 'x'\nunlink a\ncreate a\n"
+                      "append a 4096 'y'\nfsync a\n",
+                      2, false);
+    }
+}
+
+static void test_close_is_no_barrier(void **state)
+{
+    (void)state;
+    struct event events[] = {hand(CALL_WRITE, 1, 2), hand(CALL_CLOSE, 3, 4),
+                             hand(CALL_WRITE, 5, 6)};
+    events[2].offset = BLOCK_SIZE;
+    struct by_hand source = {events, 2 * BLOCK_SIZE};
+    struct graph_source graph_source = {&source, 3, hand_event, hand_length, hand_block};
+    static const char *const models[] = {"ext4", "xfs", "posix", "ext4-paper"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct graph *g = build(models[i], &graph_source);
+        assert_int_equal(g->durable[0], NEVER);
+        assert_false(graph_before(g, 0, 1));
+        graph_free(g);
+    }
+}
+
+static void test_sync_file_range_promises_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MODELS; i++)
+        check_durable(all_models[i], "file a 4096 'O'\npwrite a 0 4096 'x'\nsync_file_range a\n", 1,
+                      false);
+}
+
+static void test_two_syncs_in_a_row(void **state)
+{
+    (void)state;
+    const char *program =
+        "file a 4096 'O'\nfile b 4096 'O'\npwrite a 0 4096 'x'\nfsync a\nfsync b\n"
+        "pwrite b 0 4096 'y'\nfsync a\nfsync b\n";
+    for (size_t i = 0; i < MODELS; i++) {
+        check_before(all_models[i], program, 1, 4, true);
+        check_durable(all_models[i], program, 4, true);
+    }
+}
+
+static void test_what_was_never_synced_can_be_lost(void **state)
+{
+    (void)state;
+    const char *program = "file a 4096 'O'\nfile b 4096 'O'\npwrite a 0 4096 'x'\n"
+                          "pwrite b 0 4096 'y'\nfsync b\nprint done\n";
+    for (size_t i = 0; i < MODELS; i++)
+        assert_int_equal(may_leave(all_models[i], program, "a=O4096 b=y4096", true),
+                         strcmp(all_models[i], "strict") != 0);
+}
+
+/* btrfs: a sync of a file speaks of that file and all its names, and of nothing else. */
+static void test_own_names(void **state)
+{
+    (void)state;
+    assert_true(may_leave("btrfs", "file f 4096 'O'\ncreate n\ntruncate f 100\nfsync f\nprint x\n",
+                          "f=O100", true));
+    const char *two = "create p\nlink p a\ncreate q\nrename q a\nfsync a\nfsync p\nprint x\n";
+    assert_true(may_leave("btrfs", two, "a= p=", true));
+    assert_false(may_leave("btrfs", two, "a=", true));
+    assert_false(may_leave("btrfs", two, "p=", true));
+}
+
+/* ---- against all pairs ---- */
+
+enum { PROGRAMS = 12000, MOST_OPS = 64 };
+
+static uint32_t below(uint64_t *seed, uint32_t n)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*seed >> 33) % n;
+}
+
+static char *random_program(uint64_t *seed)
+{
+    struct buf b = {0};
+    buf_text(&b, "file a 8192 'O'\nfile b 100 'P'\n");
+    bool there[2] = {true, true};
+    for (uint32_t lines = 3 + below(seed, 10); lines > 0; lines--) {
+        uint32_t f = below(seed, 2);
+        char name = (char)('a' + f);
+        uint32_t what = there[f] ? 1 + below(seed, 8) : 0;
+        if (what == 0)
+            buf_printf(&b, "create %c\n", name);
+        else if (what <= 3)
+            buf_printf(&b, "pwrite %c %u %u 'x'%s\n", name, 2048 * below(seed, 5),
+                       1 + 4096 * below(seed, 3), below(seed, 4) ? "" : " dsync");
+        else if (what == 4)
+            buf_printf(&b, "truncate %c %u\n", name, 1000 * below(seed, 10));
+        else if (what == 5)
+            buf_printf(&b, "unlink %c\n", name);
+        else if (what == 6)
+            buf_printf(&b, "rename %c %c\n", name, (char)('a' + 1 - f));
+        else
+            buf_printf(&b, "%s %c\n", below(seed, 2) ? "fsync" : "fdatasync", name);
+        there[f] = what != 5 && what != 6;
+        if (what == 6)
+            there[1 - f] = true;
+    }
+    char *text = xstrdup(buf_string(&b));
+    buf_free(&b);
+    return text;
+}
+
+/* Direct edges and what was durable before, then everything that follows by Warshall. */
+static void all_pairs(const struct graph *g, bool before[MOST_OPS][MOST_OPS])
+{
+    memset(before, 0, sizeof(bool[MOST_OPS][MOST_OPS]));
+    for (uint32_t b = 0; b < g->n; b++) {
+        for (uint32_t i = g->first[b]; i < g->first[b + 1]; i++) {
+            assert_true(g->edges[i].from < b);
+            before[g->edges[i].from][b] = true;
+        }
+        for (uint32_t a = 0; a < b; a++)
+            before[a][b] |= g->durable[a] < g->issued[b];
+    }
+    for (uint32_t k = 0; k < g->n; k++)
+        for (uint32_t a = 0; a < g->n; a++)
+            for (uint32_t b = 0; before[a][k] && b < g->n; b++)
+                before[a][b] |= before[k][b];
+}
+
+static void check_why(const struct graph *g, uint32_t a, uint32_t b, bool want)
+{
+    struct graph_step steps[MOST_OPS];
+    size_t n = graph_why(g, a, b, steps, MOST_OPS);
+    assert_int_equal(n > 0, want);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(steps[i].from, i ? steps[i - 1].to : a);
+        bool reason =
+            steps[i].rule == RULE_SYNCED && g->durable[steps[i].from] < g->issued[steps[i].to];
+        for (uint32_t k = g->first[steps[i].to]; k < g->first[steps[i].to + 1]; k++)
+            reason |= g->edges[k].from == steps[i].from && g->edges[k].rule == steps[i].rule;
+        assert_true(reason);
+    }
+    assert_true(!n || steps[n - 1].to == b);
+}
+
+static void check_graph(const struct graph *g, uint64_t *seed)
+{
+    static bool before[MOST_OPS][MOST_OPS];
+    all_pairs(g, before);
+    for (uint32_t a = 0; a < g->n; a++)
+        for (uint32_t b = 0; b < g->n; b++) {
+            if (a == b)
+                continue;
+            assert_int_equal(graph_before(g, a, b), before[a][b]);
+            check_why(g, a, b, before[a][b]);
+            /* What must come before something durable is durable. */
+            if (before[a][b])
+                assert_true(g->durable[a] <= g->durable[b] || g->durable[a] < g->issued[b]);
+        }
+    uint32_t some[MOST_OPS];
+    uint64_t rows[MOST_OPS];
+    size_t n = 0;
+    for (uint32_t i = 0; i < g->n; i++)
+        if (below(seed, 3))
+            some[n++] = i;
+    graph_closure(g, some, n, rows);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            assert_int_equal(rows[i] >> j & 1, before[some[j]][some[i]]);
+}
+
+static void test_questions_against_all_pairs(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (int i = 0; i < PROGRAMS; i++) {
+        char *program = random_program(&seed);
+        struct made m = make(all_models[i % MODELS], program);
+        if (m.graph->n <= MOST_OPS)
+            check_graph(m.graph, &seed);
+        unmake(&m);
+        free(program);
+    }
+}
+
+/* ---- the notation ---- */
+
+static void test_notation(void **state)
+{
+    (void)state;
+    struct made m = make("ext4", "# nothing\n\n  dir d # a folder\nfile d/a 10 'O'\n"
+                                 "append d/a 5 'x'  # five\r\nsymlink to l\nprint done\n");
+    assert_int_equal(litmus_events(m.litmus), 3);
+    const struct event *e = litmus_event(m.litmus, 1);
+    assert_int_equal(e->call, CALL_WRITE);
+    assert_int_equal(e->offset, 10);
+    assert_int_equal(e->size, 5);
+    assert_string_equal(litmus_string(m.litmus, e->path), "d/a");
+    assert_string_equal(litmus_line(m.litmus, 1), "append d/a 5 'x'");
+    assert_int_equal(litmus_event(m.litmus, 2)->call, CALL_SYMLINK);
+    const struct litmus_file *files;
+    assert_int_equal(litmus_files(m.litmus, &files), 2);
+    assert_string_equal(files[1].name, "a");
+    assert_int_equal(files[1].dir, files[0].file);
+    unmake(&m);
+}
+
+static void test_mistakes_in_the_notation(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"create a\nfoo", "p:2: there is no such call: foo"},
+        {"creat a", "p:1: there is no call creat; is it create?"},
+        {"create", "p:1: wrong number of words after: create"},
+        {"create a b", "p:1: wrong number of words after: create"},
+        {"\n\nunlink a", "p:3: there is no such file: a"},
+        {"create d/a", "p:1: there is no such directory: d/a"},
+        {"create a\nmkdir a", "p:2: it is there already: a"},
+        {"create a\nrmdir a", "p:2: it is not a directory: a"},
+        {"mkdir a\nunlink a", "p:2: it is a directory: a"},
+        {"create a\npwrite a x 1 'x'", "p:2: not a number: x"},
+        {"create a\npwrite a 0 1 x", "p:2: a letter in quotes is wanted, like 'x', not: x"},
+        {"create a\nappend a 1 'x' fast", "p:2: dsync or sync may stand here, not: fast"},
+        {"create a\nappend a 99999999999 'x'", "p:2: too large for a litmus program: 99999999999"},
+        {"create a\nfile b", "p:2: what is there before the run comes before the calls: file"},
+        {"file a 10", "p:1: a length wants a letter after: 10"},
+        {"file a\nfallocate a 0 1 all", "p:2: keep, punch or zero may stand here, not: all"},
+        {"file a\nsync_file_range a 1", "p:2: an offset wants a size after: 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct litmus *litmus = NULL;
+        struct error e;
+        assert_false(litmus_parse(&litmus, cases[i].text, "p", &e));
+        assert_string_equal(e.text, cases[i].error);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ops_of_a_new_block),
+        cmocka_unit_test(test_names_in_order),
+        cmocka_unit_test(test_strict_is_a_chain),
+        cmocka_unit_test(test_durable_positions),
+        cmocka_unit_test(test_figure_4),
+        cmocka_unit_test(test_overlapping_syncs),
+        cmocka_unit_test(test_a_failed_call_does_nothing),
+        cmocka_unit_test(test_small_write_inside_a_large_one),
+        cmocka_unit_test(test_truncating_open),
+        cmocka_unit_test(test_synced_write),
+        cmocka_unit_test(test_fallocate_keeps_the_size),
+        cmocka_unit_test(test_fsync_of_the_parent),
+        cmocka_unit_test(test_fsync_goes_by_the_inode),
+        cmocka_unit_test(test_close_is_no_barrier),
+        cmocka_unit_test(test_sync_file_range_promises_nothing),
+        cmocka_unit_test(test_two_syncs_in_a_row),
+        cmocka_unit_test(test_what_was_never_synced_can_be_lost),
+        cmocka_unit_test(test_own_names),
+        cmocka_unit_test(test_questions_against_all_pairs),
+        cmocka_unit_test(test_notation),
+        cmocka_unit_test(test_mistakes_in_the_notation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
