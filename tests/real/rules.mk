@@ -16,7 +16,7 @@ LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
 
-.PHONY: real bench-record
+.PHONY: real bench-record bench-scale
 real: $(REAL)
 
 $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
@@ -42,3 +42,10 @@ $(O)/tests/real/leveldb-O0: tests/real/leveldb.cc
 
 bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
 	@O=$(O) tests/bench/record
+
+# How analysis grows with the trace; part of flotsam, unlike the programs above.
+$(O)/tests/bench/scale: $(O)/tests/bench/scale.o $(ARCHIVES)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+bench-scale: $(O)/tests/bench/scale
+	@$< $(MODEL)
