@@ -73,6 +73,7 @@ struct builder {
     vec_of(uint32_t) first;
     vec_of(struct graph_edge) edges;
     vec_of(struct inode) inodes; /* by file number */
+    size_t file_count;           /* how many there were, when they are forgotten */
     struct map blocks;           /* struct block_key → see graph_ops.c */
     struct map entries;          /* struct entry_key → last name op + 1 */
     uint32_t journal;            /* the last op in the journal */

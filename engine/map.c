@@ -9,11 +9,11 @@
 
 enum { FIRST_SLOTS = 64, BLOCK_SIZE = 64 * 1024 };
 
+/* Traces have millions of them. */
 struct map_slot {
     const void *key; /* NULL: empty */
-    uint64_t hash;
     uint64_t value;
-    size_t size;
+    uint32_t hash, size;
 };
 
 struct map_block {
@@ -41,7 +41,7 @@ static const void *keep_key(struct map *m, const void *key, size_t size)
     return copy;
 }
 
-static struct map_slot *find(const struct map *m, const void *key, size_t size, uint64_t hash)
+static struct map_slot *find(const struct map *m, const void *key, size_t size, uint32_t hash)
 {
     size_t mask = m->cap - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -70,7 +70,7 @@ uint64_t *map_get(const struct map *m, const void *key, size_t size)
 {
     if (!m->cap)
         return NULL;
-    struct map_slot *s = find(m, key, size, XXH3_64bits(key, size));
+    struct map_slot *s = find(m, key, size, (uint32_t)XXH3_64bits(key, size));
     return s->key ? &s->value : NULL;
 }
 
@@ -78,11 +78,12 @@ uint64_t *map_put(struct map *m, const void *key, size_t size, bool *added)
 {
     if ((m->n + 1) * 4 > m->cap * 3)
         grow(m);
-    uint64_t hash = XXH3_64bits(key, size);
+    uint32_t hash = (uint32_t)XXH3_64bits(key, size);
     struct map_slot *s = find(m, key, size, hash);
     bool fresh = !s->key;
     if (fresh) {
-        *s = (struct map_slot){.key = keep_key(m, key, size), .hash = hash, .size = size};
+        *s = (struct map_slot){
+            .key = keep_key(m, key, size), .hash = hash, .size = (uint32_t)size};
         m->n++;
     }
     if (added)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * map: byte strings to 64-bit numbers, by open addressing over xxHash. Keys are copied. There is
- * no removal: a caller that retires an entry sets its value to one that means nothing.
+ * map: byte strings to 64-bit numbers, by open addressing over xxHash. Keys are copied, and
+ * shorter than 4 GiB. There is no removal: a caller that retires an entry sets its value to one that means nothing.
  */
 #ifndef ENGINE_MAP_H
 #define ENGINE_MAP_H
