@@ -13,11 +13,17 @@
  * durable by then is passed over as a whole. */
 enum { RUN = 64, RUN_OF_RUNS = RUN * RUN };
 
+/* A position at which ops become durable, and how many are by then. */
+struct moment {
+    uint64_t position;
+    size_t durable;
+};
+
 struct environments {
     const struct graph *g;
     environment_entry_fn *entry;
     void *data;
-    uint64_t *by_time;    /* durable, ascending */
+    vec_of(struct moment) by_time; /* ascending; syncs are far fewer than ops */
     uint64_t *run_latest; /* the latest durable of each run */
     uint64_t *wide_latest;
     struct scratch found; /* key of a location → its index */
@@ -28,18 +34,29 @@ struct environments {
     struct environment out;
 };
 
-static int by_value(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    const struct moment *x = a, *y = b;
+    return (x->position > y->position) - (x->position < y->position);
 }
 
-static bool ascending(const uint64_t *values, size_t n)
+/* Neighbours mostly become durable together: they are counted at once. */
+static void count_moments(struct environments *s)
 {
-    for (size_t i = 1; i < n; i++)
-        if (values[i - 1] > values[i])
-            return false;
-    return true;
+    const struct graph *g = s->g;
+    bool ascending = true;
+    for (size_t i = 0; i < g->n; i++) {
+        if (s->by_time.n && vec_last(&s->by_time).position == g->durable[i]) {
+            vec_last(&s->by_time).durable++;
+            continue;
+        }
+        ascending &= !s->by_time.n || vec_last(&s->by_time).position < g->durable[i];
+        vec_push(&s->by_time, (struct moment){g->durable[i], 1});
+    }
+    if (!ascending)
+        qsort(s->by_time.at, s->by_time.n, sizeof *s->by_time.at, by_position);
+    for (size_t i = 1; i < s->by_time.n; i++)
+        s->by_time.at[i].durable += s->by_time.at[i - 1].durable;
 }
 
 struct environments *environments_new(const struct graph *g, environment_entry_fn *entry,
@@ -49,18 +66,16 @@ struct environments *environments_new(const struct graph *g, environment_entry_f
     s->g = g;
     s->entry = entry;
     s->data = data;
-    s->by_time = xmalloc((g->n + 1) * sizeof *s->by_time);
     s->run_latest = xcalloc(g->n / RUN + 1, sizeof *s->run_latest);
     s->wide_latest = xcalloc(g->n / RUN_OF_RUNS + 1, sizeof *s->wide_latest);
     for (size_t i = 0; i < g->n; i++) {
-        uint64_t durable = s->by_time[i] = g->durable[i];
+        uint64_t durable = g->durable[i];
         if (s->run_latest[i / RUN] < durable)
             s->run_latest[i / RUN] = durable;
         if (s->wide_latest[i / RUN_OF_RUNS] < durable)
             s->wide_latest[i / RUN_OF_RUNS] = durable;
     }
-    if (!ascending(s->by_time, g->n))
-        qsort(s->by_time, g->n, sizeof *s->by_time, by_value);
+    count_moments(s);
     return s;
 }
 
@@ -68,7 +83,7 @@ void environments_free(struct environments *s)
 {
     if (!s)
         return;
-    free(s->by_time);
+    vec_free(&s->by_time);
     free(s->run_latest);
     free(s->wide_latest);
     scratch_free(&s->found);
@@ -104,15 +119,15 @@ uint64_t environment_key(const struct environment_location *at)
 /* How many ops are durable at a position. */
 static size_t durable_at(const struct environments *s, uint64_t position)
 {
-    size_t low = 0, high = s->g->n;
+    size_t low = 0, high = s->by_time.n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (s->by_time[middle] <= position)
+        if (s->by_time.at[middle].position <= position)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
+    return low ? s->by_time.at[low - 1].durable : 0;
 }
 
 /* The latest op before `end` that is not durable at the position; NO_OP when there is none. */

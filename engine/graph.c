@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/mem.h"
+#include "engine/scratch.h"
 #include "engine/vec.h"
 
 void graph_free(struct graph *g)
@@ -113,27 +114,72 @@ size_t graph_why(const struct graph *g, uint32_t a, uint32_t b, struct graph_ste
     return n;
 }
 
+/* ---- the order of a few ops ---- */
+
+/* Ops that may lie on a way from one of the given to another. */
+struct between {
+    struct scratch index; /* op → its place in ops, once they are sorted */
+    vec_of(uint32_t) ops;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Walks back from the ops. What comes before something is durable no later than it. So the walk
+ * passes by what is durable before any of the ops is: nothing of them leads there; and by what was
+ * durable when the op that follows it was issued: whatever leads there was, too, and that is
+ * decided without a walk. */
+static void find_between(const struct graph *g, const uint32_t *ops, size_t n, struct between *b)
+{
+    uint64_t earliest = NEVER;
+    vec_of(uint32_t) todo = {0};
+    scratch_clear(&b->index);
+    for (size_t i = 0; i < n; i++) {
+        if (g->durable[ops[i]] < earliest)
+            earliest = g->durable[ops[i]];
+        scratch_put(&b->index, ops[i], 0);
+        vec_push(&b->ops, ops[i]);
+        vec_push(&todo, ops[i]);
+    }
+    while (todo.n) {
+        uint32_t to = todo.at[--todo.n];
+        for (uint32_t i = g->first[to]; i < g->first[to + 1]; i++) {
+            uint32_t from = g->edges[i].from;
+            if (from < ops[0] || g->durable[from] < earliest || durable_before(g, from, to) ||
+                scratch_get(&b->index, from))
+                continue;
+            scratch_put(&b->index, from, 0);
+            vec_push(&b->ops, from);
+            vec_push(&todo, from);
+        }
+    }
+    vec_free(&todo);
+    qsort(b->ops.at, b->ops.n, sizeof *b->ops.at, by_number);
+    for (size_t i = 0; i < b->ops.n; i++)
+        *scratch_get(&b->index, b->ops.at[i]) = i;
+}
+
 void graph_closure(const struct graph *g, const uint32_t *ops, size_t n, uint64_t *below)
 {
     size_t words = (n + 63) / 64;
     memset(below, 0, n * words * sizeof *below);
     if (n < 2)
         return;
-    uint32_t base = ops[0];
-    size_t span = ops[n - 1] - base + 1;
-    /* reach[x]: which of the ops lead to x. Filled from the first to the last. */
-    uint64_t *reach = xcalloc(span * words, sizeof *reach);
+    struct between b = {0};
+    find_between(g, ops, n, &b);
+    /* reach: for each of them, which of the ops lead there. Filled from the first to the last. */
+    uint64_t *reach = xcalloc(b.ops.n * words, sizeof *reach);
     size_t next = 0;
-    for (size_t x = 0; x < span; x++) {
+    for (size_t x = 0; x < b.ops.n; x++) {
         uint64_t *row = reach + x * words;
-        uint32_t op = base + (uint32_t)x;
+        uint32_t op = b.ops.at[x];
         for (uint32_t i = g->first[op]; i < g->first[op + 1]; i++) {
-            uint32_t from = g->edges[i].from;
-            if (from < base)
-                continue;
-            const uint64_t *other = reach + (from - base) * words;
-            for (size_t w = 0; w < words; w++)
-                row[w] |= other[w];
+            const uint64_t *place = scratch_get(&b.index, g->edges[i].from);
+            for (size_t w = 0; place && w < words; w++)
+                row[w] |= reach[*place * words + w];
         }
         if (ops[next] != op)
             continue;
@@ -145,4 +191,6 @@ void graph_closure(const struct graph *g, const uint32_t *ops, size_t n, uint64_
         next++;
     }
     free(reach);
+    scratch_free(&b.index);
+    vec_free(&b.ops);
 }

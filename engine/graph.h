@@ -71,8 +71,8 @@ size_t graph_why(const struct graph *g, uint32_t a, uint32_t b, struct graph_ste
                  size_t max);
 
 /* Restricts the order to a few ops, given in ascending order: bit j of row i of `below` (a row has
- * (n + 63) / 64 words) is set when ops[j] must persist before ops[i]. O(span × n / 64), where span
- * is the number of ops from the first to the last. */
+ * (n + 63) / 64 words) is set when ops[j] must persist before ops[i]. Takes as long as there are ops
+ * in flight together with them, however far apart they are. */
 void graph_closure(const struct graph *g, const uint32_t *ops, size_t n, uint64_t *below);
 
 /* The ops that an event issued: the first, and how many. */
