@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views/groups.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/ideal.h"
+#include "engine/report.h"
+
+enum { NUMBER, FUNCTION, REPRESENTATIVE, MEMBERS, SIGNATURES, OPS, SCHEDULES, COLUMNS };
+
+/* A list of a thousand groups must not take a minute: larger behaviours are not counted, and none
+ * takes more than about a millisecond. */
+enum { COUNTED_OPS_MAX = BEHAVIOUR_MAX, COUNT_EFFORT = 1 << 17 };
+
+struct groups_table {
+    struct view view;
+    struct analysis *analysis;
+    const struct groups *groups;
+};
+
+static const struct column *columns(struct view *v, size_t *n)
+{
+    static const struct column all[COLUMNS] = {
+        [NUMBER] = {.title = "#", .least = 4, .right = true},
+        [FUNCTION] = {.title = "function", .least = 12, .most = 60, .yields = 1},
+        [REPRESENTATIVE] = {.title = "representative", .least = 6, .right = true},
+        [MEMBERS] = {.title = "members", .least = 7, .right = true},
+        [SIGNATURES] = {.title = "signatures", .least = 5, .right = true},
+        [OPS] = {.title = "ops", .least = 5, .right = true},
+        [SCHEDULES] = {.title = "schedules", .least = 9, .right = true},
+    };
+    (void)v;
+    *n = COLUMNS;
+    return all;
+}
+
+static uint64_t count(struct view *v)
+{
+    return ((struct groups_table *)v)->groups->n;
+}
+
+/* The schedules of a behaviour's own ops; count 0: not counted. */
+static struct ideals_total count_schedules(struct analysis *a, const struct behaviour *b)
+{
+    if (b->ops > COUNTED_OPS_MAX)
+        return (struct ideals_total){0};
+    size_t words = ((size_t)b->ops + 63) / 64;
+    uint32_t *ops = xcalloc(b->ops, sizeof *ops);
+    uint64_t *below = xcalloc(b->ops * words, sizeof *below);
+    size_t n = behaviour_ops(a->behaviours, b, ops);
+    struct poset poset;
+
+    graph_closure(a->graph, ops, n, below);
+    poset_init(&poset, n, below);
+    struct ideals *it = ideals_new(&poset, &(struct ideals_options){0});
+    struct ideals_total total = ideals_count(it, COUNT_EFFORT);
+    ideals_free(it);
+    poset_free(&poset);
+    free(below);
+    free(ops);
+    return total;
+}
+
+static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
+{
+    struct groups_table *t = (struct groups_table *)v;
+    const struct group *g = &t->groups->at[row - 1];
+    const struct behaviour *b = &t->analysis->behaviours->at[g->representative];
+    const char *function = analysis_function(t->analysis, b);
+    struct ideals_total total = count_schedules(t->analysis, b);
+    struct cell *schedules = &out->cells[SCHEDULES];
+
+    (void)e;
+    cell_add(&out->cells[NUMBER], STYLE_NUMBER, "%" PRIu64, row - 1);
+    cell_escape(&out->cells[FUNCTION], STYLE_SOURCE_FUNCTION, function, strlen(function));
+    cell_add(&out->cells[REPRESENTATIVE], STYLE_NUMBER, "%" PRIu32, g->representative);
+    cell_add(&out->cells[MEMBERS], STYLE_NUMBER, "%" PRIu32, g->members);
+    cell_add(&out->cells[SIGNATURES], STYLE_NUMBER, "%" PRIu32, g->signatures);
+    cell_add(&out->cells[OPS], STYLE_NUMBER, "%" PRIu32, b->ops);
+    if (!total.count || total.known == IDEALS_BEYOND)
+        cell_add(schedules, STYLE_DIM, total.count ? "very many" : "not counted");
+    else
+        cell_add(schedules, STYLE_NUMBER, "%s%" PRIu64,
+                 total.known == IDEALS_EXACT ? "" : "at most ", total.count);
+    return true;
+}
+
+static void close_view(struct view *v)
+{
+    free(v);
+}
+
+struct view *groups_view(struct analysis *a, const struct groups *groups)
+{
+    static const struct view_ops ops = {
+        .name = "groups",
+        .columns = columns,
+        .count = count,
+        .seek = view_seek_all,
+        .draw = draw,
+        .detail = view_no_detail,
+        .close = close_view,
+    };
+    struct groups_table *t = xcalloc(1, sizeof *t);
+
+    t->view.ops = &ops;
+    t->analysis = a;
+    t->groups = groups;
+    return &t->view;
+}
+
+json_t *groups_view_json(struct view *v, uint64_t row, struct error *e)
+{
+    struct groups_table *t = (struct groups_table *)v;
+    const struct group *g = &t->groups->at[row - 1];
+    const struct behaviour *b = &t->analysis->behaviours->at[g->representative];
+    struct ideals_total total = count_schedules(t->analysis, b);
+    bool known = total.count && total.known != IDEALS_BEYOND && total.count <= INT64_MAX;
+    json_t *out = json_object();
+
+    (void)e;
+    json_object_set_new(out, "group", json_integer((json_int_t)row - 1));
+    json_object_set_new(out, "function", report_string(analysis_function(t->analysis, b)));
+    json_object_set_new(out, "representative", json_integer(g->representative));
+    json_object_set_new(out, "members", json_integer(g->members));
+    json_object_set_new(out, "signatures", json_integer(g->signatures));
+    json_object_set_new(out, "ops", json_integer(b->ops));
+    json_object_set_new(out, "schedules",
+                        known ? json_integer((json_int_t)total.count) : json_null());
+    json_object_set_new(out, "schedules_exact", json_boolean(known && total.known == IDEALS_EXACT));
+    return out;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views/op_words.h"
+
+#include <inttypes.h>
+
+#include "engine/calls.h"
+#include "engine/moment.h"
+#include "engine/report.h"
+#include "views/trace_what.h"
+
+static void add_path(struct cell *c, struct analysis *a, const struct op *op,
+                     const struct event *event)
+{
+    trace_path(c, a->session, event->path, event->file ? event->file : op->file);
+    if (event->call == CALL_RENAME && event->other_path) {
+        cell_add(c, STYLE_PLAIN, " %s ", glyph(GLYPH_ARROW));
+        trace_path(c, a->session, event->other_path, event->other);
+    }
+}
+
+bool op_path(struct cell *c, struct analysis *a, uint32_t op, struct error *e)
+{
+    struct event event;
+
+    if (!session_event(a->session, a->graph->ops[op].event, &event, e))
+        return false;
+    add_path(c, a, &a->graph->ops[op], &event);
+    return true;
+}
+
+void op_part(struct cell *c, const struct op *op)
+{
+    if (op->kind == OP_SIZE)
+        cell_add(c, STYLE_NUMBER, "length %" PRIu64, op->size);
+    else if (op->kind != OP_NAME)
+        cell_add(c, STYLE_NUMBER, "%" PRIu64 "+%" PRIu64, op->offset, op->length);
+}
+
+bool op_what(struct cell *c, struct analysis *a, uint32_t number, struct error *e)
+{
+    const struct op *op = &a->graph->ops[number];
+    struct event event;
+
+    if (!session_event(a->session, op->event, &event, e))
+        return false;
+    bool creates = event.call == CALL_OPEN && op->kind == OP_NAME;
+    cell_add(c, trace_call_style(creates ? CALL_MKNOD : event.call), "%s ",
+             creates ? "create" : call_name(event.call));
+    add_path(c, a, op, &event);
+    if (op->kind != OP_NAME) {
+        cell_gap(c);
+        op_part(c, op);
+    }
+    if (op->kind != OP_NAME && op->kind != OP_SIZE)
+        cell_add(c, STYLE_FLAG, " %s", report_op_kind(op));
+    if (op->flags & OP_CARRIED)
+        cell_add(c, STYLE_FLAG, " carried");
+    return true;
+}
+
+bool op_place(struct cell *function, struct cell *source, struct analysis *a, uint32_t op,
+              struct error *e)
+{
+    struct event event;
+
+    if (!session_event(a->session, a->graph->ops[op].event, &event, e))
+        return false;
+    const struct location *l = symbols_stack(a->symbols, event.stack);
+    if (l)
+        trace_location(a->session, l, function, location_has_source(l) ? source : NULL);
+    return true;
+}
+
+uint64_t op_durable(struct analysis *a, uint32_t op)
+{
+    uint64_t position = a->graph->durable[op];
+    return position == NEVER ? 0 : moment_returned(a->session, position);
+}
+
+bool event_words(struct cell *c, struct session *s, uint64_t number, struct error *e)
+{
+    struct event event;
+
+    if (!session_event(s, number, &event, e))
+        return false;
+    cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", number);
+    cell_add(c, trace_call_style(event.call), "%s", call_name(event.call));
+    if (event.path || event.file) {
+        cell_gap(c);
+        trace_path(c, s, event.path, event.file);
+    }
+    return true;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * op_words: one op as views show it. Cells get text that is safe to show, with styles by meaning.
+ */
+#ifndef VIEWS_OP_WORDS_H
+#define VIEWS_OP_WORDS_H
+
+#include "engine/analysis.h"
+#include "views/view.h"
+
+/* The file: "a.tmp → a" for a rename. */
+bool op_path(struct cell *c, struct analysis *a, uint32_t op, struct error *e);
+
+/* What of the file it is: "0+41", "length 41"; nothing for a name. */
+void op_part(struct cell *c, const struct op *op);
+
+/* All of it: "write MANIFEST-000002 0+41 data". */
+bool op_what(struct cell *c, struct analysis *a, uint32_t op, struct error *e);
+
+/* The innermost function with source, and its file:line. */
+bool op_place(struct cell *function, struct cell *source, struct analysis *a, uint32_t op,
+              struct error *e);
+
+/* The event whose return makes it durable for certain; 0: none does. */
+uint64_t op_durable(struct analysis *a, uint32_t op);
+
+/* An event as a cell: "26 fdatasync log", as little as tells it. */
+bool event_words(struct cell *c, struct session *s, uint64_t number, struct error *e);
+
+#endif
