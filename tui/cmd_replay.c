@@ -3,11 +3,14 @@
  * flotsam replay: lays a state of the data directory out in a folder, for a person or a program to
  * look at.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/config.h"
 #include "engine/layout.h"
+#include "engine/mem.h"
 #include "engine/recording.h"
 #include "engine/replay.h"
 #include "engine/report.h"
@@ -74,22 +77,24 @@ static bool replay_to(struct session *s, const char *dir, struct error *e)
     return true;
 }
 
-/* The state that showed a bug, and how to have it checked. */
-static bool replay_bug(struct session *s, const char *number, const char *dir, struct error *e)
+static bool read_number(const char *text, uint64_t max, uint64_t *number)
 {
     char *end;
-    unsigned long bug = strtoul(number, &end, 10);
-    struct report_state state;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return isdigit((unsigned char)*text) && !*end && !errno && *number <= max;
+}
+
+/* A state of the last check, and how to have it checked; what is it called by. */
+static bool lay_out(struct session *s, struct report_state *state, const char *what,
+                    const char *dir, struct error *e)
+{
     struct layout_counts laid;
-    if (!*number || *end || bug > UINT32_MAX)
-        return error_set(e, "bug:%s: a bug has a number; flotsam bugs lists them", number);
-    if (!report_bug_state(s, (uint32_t)bug, &state, e))
-        return false;
-    bool ok = report_lay_out(s, &state, dir, &laid, e);
-    report_state_clear(&state);
+    bool ok = report_lay_out(s, state, dir, &laid, e);
+    report_state_clear(state);
     if (!ok)
         return false;
-    message("the state of bug %lu is in %s (%llu names)", bug, dir, (unsigned long long)laid.names);
+    message("%s is in %s (%llu names)", what, dir, (unsigned long long)laid.names);
     const char *checker = session_meta(s, "checker");
     if (checker) {
         char *command = config_command(checker, dir);
@@ -99,13 +104,44 @@ static bool replay_bug(struct session *s, const char *number, const char *dir, s
     return true;
 }
 
+static bool replay_bug(struct session *s, const char *text, const char *dir, struct error *e)
+{
+    uint64_t bug;
+    struct report_state state;
+    if (!read_number(text, UINT32_MAX, &bug))
+        return error_set(e, "bug:%s: a bug has a number; flotsam bugs lists them", text);
+    if (!report_bug_state(s, (uint32_t)bug, &state, e))
+        return false;
+    char *what = xasprintf("the state of bug %u", (unsigned)bug);
+    bool ok = lay_out(s, &state, what, dir, e);
+    free(what);
+    return ok;
+}
+
+static bool replay_listed(struct session *s, const char *text, const char *dir, struct error *e)
+{
+    uint64_t number;
+    struct report_listed listed;
+    if (!read_number(text, INT64_MAX, &number))
+        return error_set(e, "state:%s: a state has a number; flotsam states lists them", text);
+    if (!report_listed_state(s, number, &listed, e))
+        return false;
+    char *what = xasprintf("state %llu (%s)", (unsigned long long)number,
+                           verdict_name(listed.verdict));
+    bool ok = lay_out(s, &listed.state, what, dir, e);
+    free(what);
+    return ok;
+}
+
 static bool replay_state(struct session *s, const char *state, const char *dir, struct error *e)
 {
     if (!strcmp(state, "end"))
         return replay_to(s, dir, e);
     if (!strncmp(state, "bug:", strlen("bug:")))
         return replay_bug(s, state + strlen("bug:"), dir, e);
-    return error_set(e, "%s is no state; say end or bug:N", state);
+    if (!strncmp(state, "state:", strlen("state:")))
+        return replay_listed(s, state + strlen("state:"), dir, e);
+    return error_set(e, "%s is no state; say end, bug:N or state:N", state);
 }
 
 static int run_replay(int argc, char **argv)
@@ -130,10 +166,10 @@ const struct command command_replay = {
     .name = "replay",
     .run = run_replay,
     .takes = TAKES_SESSION,
-    .usage = "[S] end|bug:N DIR",
+    .usage = "[S] end|bug:N|state:N DIR",
     .summary = "lay a state of the data directory out in a folder",
     .details = "DIR is made, or must be empty. end is the state at the end of the run, nothing\n"
                "lost: contents, names, sizes, hard and symbolic links and modes are those that\n"
-               "the program left. bug:N is the state that showed bug N of the last check; the\n"
-               "command that checks it is printed.",
+               "the program left. bug:N is the state that showed bug N of the last check, state:N\n"
+               "the one that flotsam states lists as N; the command that checks it is printed.",
 };
