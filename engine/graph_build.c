@@ -7,6 +7,7 @@
 #include "engine/graph_inside.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -283,7 +284,7 @@ struct by_file {
 
 static struct by_file sort_by_file(const struct builder *b)
 {
-    size_t files = b->inodes.n + 1;
+    size_t files = b->file_count + 1;
     struct by_file s = {xcalloc(files + 1, sizeof *s.start), xcalloc(b->ops.n + 1, sizeof *s.ops),
                         xcalloc(files + 1, sizeof *s.next)};
     for (size_t i = 0; i < b->ops.n; i++)
@@ -349,7 +350,8 @@ static struct graph *finish(struct builder *b)
     return g;
 }
 
-static void builder_free(struct builder *b, bool keep_arrays)
+/* What only making ops needs: after the pass over the events it is room for what comes. */
+static void forget_files(struct builder *b)
 {
     for (size_t i = 0; i < b->inodes.n; i++) {
         vec_free(&b->inodes.at[i].cuts);
@@ -359,15 +361,28 @@ static void builder_free(struct builder *b, bool keep_arrays)
         vec_free(&b->inodes.at[i].journalled);
         vec_free(&b->inodes.at[i].entries);
     }
+    b->file_count = b->inodes.n;
     vec_free(&b->inodes);
-    vec_free(&b->returned);
-    vec_free(&b->syncs);
     vec_free(&b->journal_at);
     map_free(&b->blocks);
     map_free(&b->entries);
+}
+
+static void forget_syncs(struct builder *b)
+{
+    vec_free(&b->returned);
+    vec_free(&b->syncs);
     map_free(&b->copies);
-    if (keep_arrays)
-        return;
+    /* Of a long trace many small pieces were freed; the analysis goes on with large ones. */
+    enum { LONG_TRACE = 1 << 16 };
+    if (b->ops.n >= LONG_TRACE)
+        malloc_trim(0);
+}
+
+static void builder_free(struct builder *b)
+{
+    forget_files(b);
+    forget_syncs(b);
     vec_free(&b->ops);
     vec_free(&b->issued);
     vec_free(&b->covered);
@@ -385,7 +400,7 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
         event_first[b.number] = (uint32_t)b.ops.n;
         if (!source->event(source->data, b.number, &b.event, e)) {
             free(event_first);
-            builder_free(&b, false);
+            builder_free(&b);
             return false;
         }
         if (b.event.exit != NEVER && b.event.exit > end)
@@ -393,12 +408,13 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
         take_event(&b);
     }
     event_first[source->events + 1] = (uint32_t)b.ops.n;
+    forget_files(&b);
     apply_syncs(&b);
+    forget_syncs(&b);
     struct graph *g = finish(&b);
     g->event_first = event_first;
     g->events = source->events;
     g->end = end;
-    builder_free(&b, true);
     *out = g;
     return true;
 }
