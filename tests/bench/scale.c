@@ -32,7 +32,7 @@ enum { MAX_TIMES = 150, MAX_BYTES = 300 };
 
 enum {
     THREADS = 4,
-    TASKS = 24,
+    TASKS = 10,
     LOG_STEPS_MAX = 5,
     APPLY_STEPS_MAX = 6,
     DATA_BLOCKS = 1024,
