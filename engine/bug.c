@@ -250,7 +250,8 @@ bool bugs_find(struct bugs **out, struct exploration *x, struct analysis *a, str
     for (size_t i = 0; done && i < n; i++)
         if (states[i].verdict > VERDICT_CONSISTENT)
             done = take_state(&f, &states[i], exploration_stepper(x), e);
-    done = done && describe_all(&f, e);
+    /* What an interruption leaves unexplained is found by the next check. */
+    done = (done || exploration_counts(x)->stopped) && describe_all(&f, e);
     struct bugs *b = xcalloc(1, sizeof *b);
     *b = (struct bugs){f.bugs.at, f.bugs.n, f.unexplained};
     for (size_t i = 0; i < f.causes.n; i++)

@@ -131,6 +131,11 @@ static void add_rule(struct buf *out, const struct analysis *a, const struct bug
 static void add_fix(struct buf *out, const struct analysis *a, const struct bug *b,
                     const struct said *survived, const struct said *lost)
 {
+    if (!survived->op && !b->told) {
+        buf_text(out, "have the run begin with contents that the checker accepts, or mend the "
+                      "checker");
+        return;
+    }
     if (!lost->op || b->kind == BUG_ATOMICITY) {
         buf_text(out, "make the change in one step: write to a new file, sync it and rename it; or "
                       "let recovery tell whole from torn with a checksum");

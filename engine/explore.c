@@ -130,12 +130,24 @@ static struct verdict verdict_of(const struct pool_verdict *from)
                             .output = xstrndup(from->output, from->output_size)};
 }
 
+/* Whether whoever started the exploration wants it to end. */
+static bool interrupted(struct exploration *x)
+{
+    struct explore_counts *c = &x->counts;
+    if (!c->stopped && x->options.progress && !x->options.progress(x->options.data, c)) {
+        snprintf(c->cut, sizeof c->cut, "it was interrupted");
+        c->complete = false;
+        x->stop = c->stopped = true;
+    }
+    return c->stopped;
+}
+
 /* Waits for one checker and keeps what it said. */
 static bool take_verdict(struct exploration *x, struct error *e)
 {
     struct pool_verdict from;
     if (!pool_wait(x->pool, &from, -1))
-        return true; /* a signal: exploration_ended() decides */
+        return true; /* a signal: interrupted() decides */
     x->running--;
     struct explored *state = &x->states.at[from.ticket];
     struct verdict verdict = verdict_of(&from);
@@ -153,7 +165,8 @@ static bool take_verdict(struct exploration *x, struct error *e)
     return done;
 }
 
-/* Starts the checker on the stepper's state. Waits while all workers are busy. */
+/* Starts the checker on the stepper's state. Waits while all workers are busy; an interruption
+ * leaves the state without a verdict. */
 static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_until,
                           struct error *e)
 {
@@ -161,7 +174,7 @@ static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_
     while ((worker = pool_idle(x->pool)) < 0) {
         if (!take_verdict(x, e))
             return false;
-        if (x->stop)
+        if (interrupted(x))
             return true;
     }
     struct state *state = stepper_state(x->stepper);
@@ -192,18 +205,19 @@ static struct verdict_key key_at(struct exploration *x, uint64_t told_until)
 
 bool exploration_ended(struct exploration *x)
 {
+    return interrupted(x) || x->stop;
+}
+
+/* Whether there is no going through another state. */
+static bool out_of_budget(struct exploration *x)
+{
     struct explore_counts *c = &x->counts;
-    if (x->stop)
-        return true;
-    if (x->options.budget && c->enumerated >= x->options.budget) {
-        snprintf(c->cut, sizeof c->cut, "the budget of %llu states was reached",
-                 (unsigned long long)x->options.budget);
-        x->stop = true;
-    } else if (x->options.progress && !x->options.progress(x->options.data, c)) {
-        snprintf(c->cut, sizeof c->cut, "it was interrupted");
-        x->stop = c->stopped = true;
-    }
-    return x->stop;
+    if (!x->options.budget || c->enumerated < x->options.budget)
+        return false;
+    snprintf(c->cut, sizeof c->cut, "the budget of %llu states was reached",
+             (unsigned long long)x->options.budget);
+    x->stop = true;
+    return true;
 }
 
 static struct schedule schedule_copy(const struct schedule *s)
@@ -216,6 +230,8 @@ static struct schedule schedule_copy(const struct schedule *s)
 bool exploration_visit(struct exploration *x, const struct schedule *s, const struct unit *unit,
                        struct error *e)
 {
+    if (out_of_budget(x))
+        return true;
     if (!stepper_go(x->stepper, s, e))
         return false;
     x->counts.enumerated++;
@@ -244,11 +260,9 @@ bool exploration_visit(struct exploration *x, const struct schedule *s, const st
 
 static bool take_all_verdicts(struct exploration *x, struct error *e)
 {
-    while (!x->counts.stopped && x->running) {
+    while (x->running && !interrupted(x))
         if (!take_verdict(x, e))
             return false;
-        exploration_ended(x);
-    }
     return true;
 }
 
@@ -299,16 +313,21 @@ bool exploration_test(struct exploration *x, const bool *survives, uint32_t last
     if (!stepper_go_set(x->stepper, survives, last, e))
         return false;
     struct verdict_key key = key_at(x, told_until);
+    bool added;
+    map_put(&x->seen, &key, sizeof key, &added);
+    x->counts.shrinking += added;
     if (verdicts_find(x->verdicts, &key, out))
         return true;
+    /* Checkers that an interruption left running would be taken for this one. */
+    if (interrupted(x))
+        return error_set(e, "interrupted");
     struct pool_verdict from;
     if (!start_checker(x, 0, told_until, e))
         return false;
     while (!pool_wait(x->pool, &from, -1))
-        if (exploration_ended(x))
+        if (interrupted(x))
             return error_set(e, "interrupted");
     x->running--;
-    x->counts.shrinking++;
     *out = verdict_of(&from);
     x->counts.checker_seconds += out->seconds;
     if (out->kind == VERDICT_NOT_RUN)

@@ -35,7 +35,7 @@ struct explore_counts {
     uint64_t tested; /* checkers run */
     uint64_t reused; /* verdicts that the session had already */
     uint64_t inconsistent; /* distinct states */
-    uint64_t shrinking;    /* checkers run to find causes */
+    uint64_t shrinking;    /* distinct states besides that it took to find causes */
     double checker_seconds; /* summed over runs */
     uint64_t units;         /* behaviours that were to be tested */
     /* Sets of ops that the whole trace allows, before equal images are told apart; 0: not counted,

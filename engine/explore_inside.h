@@ -36,7 +36,7 @@ struct exploration {
     struct environments *environments;
     struct groups *groups;
     vec_of(struct unit) units;
-    struct map seen; /* struct verdict_key → place in states, plus 1 */
+    struct map seen; /* struct verdict_key → place in states, plus 1; 0: met when shrinking */
     vec_of(struct explored) states;
     size_t running; /* checkers */
     bool may_link;  /* some state may have a file with several names */

@@ -257,7 +257,7 @@ static bool randomly(struct exploration *x, struct error *e)
     enum { MOST_LOST = 4, REACH = 256, ROUNDS_WITHOUT_BUDGET = 10000 };
     const struct graph *g = x->analysis->graph;
     uint64_t random = x->options.seed;
-    uint64_t rounds = x->options.budget ? x->options.budget : ROUNDS_WITHOUT_BUDGET;
+    uint64_t rounds = x->options.budget ? UINT64_MAX : ROUNDS_WITHOUT_BUDGET;
     for (uint64_t i = 0; g->n && i < rounds && !exploration_ended(x); i++) {
         uint32_t lost[MOST_LOST], n = 0;
         uint32_t last = (uint32_t)(random_next(&random) % g->n);

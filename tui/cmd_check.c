@@ -109,6 +109,9 @@ static bool complete(struct session *s, struct check_options *check, struct erro
         x->cwd = session_meta(s, "cwd");
     if (!x->checker)
         x->checker = session_meta(s, "checker");
+    const char *told = session_meta(s, "acknowledgements");
+    if (told && !strcmp(told, "no"))
+        x->acknowledgements = false;
     if (!x->checker)
         return error_set(e, "no checker: give the command that recovers from a crash state and "
                             "says whether it is consistent, with --checker");

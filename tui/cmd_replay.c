@@ -94,13 +94,22 @@ static bool lay_out(struct session *s, struct report_state *state, const char *w
     report_state_clear(state);
     if (!ok)
         return false;
+<<<<<<< HEAD
     message("%s is in %s (%llu names)", what, dir, (unsigned long long)laid.names);
     const char *checker = session_meta(s, "checker");
+=======
+    message("the state of bug %lu is in %s (%llu names)", bug, dir, (unsigned long long)laid.names);
+    json_t *report = report_load(s, e);
+    if (!report)
+        return false;
+    const char *checker = json_string_value(json_object_get(report, "checker"));
+>>>>>>> 8e68783 (wip3)
     if (checker) {
         char *command = config_command(checker, dir);
         printf("%s\n", command);
         free(command);
     }
+    json_decref(report);
     return true;
 }
 
