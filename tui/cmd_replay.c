@@ -94,16 +94,11 @@ static bool lay_out(struct session *s, struct report_state *state, const char *w
     report_state_clear(state);
     if (!ok)
         return false;
-<<<<<<< HEAD
     message("%s is in %s (%llu names)", what, dir, (unsigned long long)laid.names);
-    const char *checker = session_meta(s, "checker");
-=======
-    message("the state of bug %lu is in %s (%llu names)", bug, dir, (unsigned long long)laid.names);
     json_t *report = report_load(s, e);
     if (!report)
         return false;
     const char *checker = json_string_value(json_object_get(report, "checker"));
->>>>>>> 8e68783 (wip3)
     if (checker) {
         char *command = config_command(checker, dir);
         printf("%s\n", command);
@@ -135,8 +130,8 @@ static bool replay_listed(struct session *s, const char *text, const char *dir, 
         return error_set(e, "state:%s: a state has a number; flotsam states lists them", text);
     if (!report_listed_state(s, number, &listed, e))
         return false;
-    char *what = xasprintf("state %llu (%s)", (unsigned long long)number,
-                           verdict_name(listed.verdict));
+    char *what =
+        xasprintf("state %llu (%s)", (unsigned long long)number, verdict_name(listed.verdict));
     bool ok = lay_out(s, &listed.state, what, dir, e);
     free(what);
     return ok;
