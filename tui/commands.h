@@ -122,6 +122,8 @@ extern const struct command command_behaviours;
 extern const struct command command_groups;
 extern const struct command command_schedules;
 extern const struct command command_states;
+extern const struct command command_why;
+extern const struct command command_why_op;
 extern const struct command command_replay;
 extern const struct command command_litmus;
 extern const struct command command_doctor;
