@@ -52,6 +52,7 @@ help:
 	'make unit            build and run the unit tests' \
 	'make fuzz            run each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS))' \
 	'make bench-record    what recording costs, against native and strace' \
+	'make bench-check     what checking costs: LevelDB, and states a second' \
 	'make bench-scale     how time and memory grow from ten thousand events to a million' \
 	'make deps            install the packages that building needs; deps-test: those of the tests too' \
 	'make install         to $$(DESTDIR)$$(prefix), $(prefix); uninstall removes it again' \

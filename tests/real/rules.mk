@@ -6,8 +6,8 @@
 
 REAL_C       := sqlite lmdb gdbm descriptors
 REAL_CXX     := leveldb rocksdb
-REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 stress) \
-                $(O)/tests/cli/act $(O)/tests/bench/writes
+REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress) \
+                $(O)/tests/cli/act $(O)/tests/bench/writes $(O)/tests/bench/nothing
 REAL_FLAGS   := -D_GNU_SOURCE -Wall -Wextra -Wshadow -g $(if $(WERROR),-Werror) -pthread
 REAL_CFLAGS  := -std=c11 -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wvla -O1 $(REAL_FLAGS)
 REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
@@ -16,7 +16,7 @@ LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
 
-.PHONY: real bench-record bench-scale
+.PHONY: real bench-record bench-check bench-scale
 real: $(REAL)
 
 $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
@@ -40,8 +40,22 @@ $(O)/tests/real/leveldb-O0: tests/real/leveldb.cc
 	@echo "  program $@"
 	$(Q)$(CXX) $(REAL_CXXFLAGS) -O0 -o $@ $< -lleveldb
 
+$(O)/tests/real/leveldb_six: tests/real/leveldb_six.cc
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CXX) $(REAL_CXXFLAGS) -O2 -o $@ $< -lleveldb
+
+# Static where it can be: it is to take as little time as a process can.
+$(O)/tests/bench/nothing: tests/bench/nothing.c
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CC) $(REAL_CFLAGS) -static -o $@ $< 2>/dev/null || $(CC) $(REAL_CFLAGS) -o $@ $<
+
 bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
 	@O=$(O) tests/bench/record
+
+bench-check: $(O)/flotsam $(O)/tests/real/leveldb_six $(O)/tests/bench/nothing
+	@O=$(O) tests/bench/check $(MODEL)
 
 # How analysis grows with the trace; part of flotsam, unlike the programs above.
 $(O)/tests/bench/scale: $(O)/tests/bench/scale.o $(ARCHIVES)
