@@ -106,7 +106,7 @@ struct environment_location environment_locate(const struct environments *s, uin
         return (struct environment_location){.sort = LOCATION_SIZE, .file = o->file};
     default:
         return (struct environment_location){
-            .sort = LOCATION_BLOCK, .file = o->file, .place = o->offset / BLOCK_SIZE};
+            .sort = LOCATION_BLOCK, .file = o->file, .place = o->offset / OP_BLOCK_SIZE};
     }
 }
 

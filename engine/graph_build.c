@@ -204,18 +204,18 @@ static void sync_range(struct builder *b)
 {
     const struct event *e = &b->event;
     struct inode *inode = builder_inode(b, e->file);
-    uint64_t first = e->offset / BLOCK_SIZE, last = UINT64_MAX;
+    uint64_t first = e->offset / OP_BLOCK_SIZE, last = UINT64_MAX;
     uint32_t previous = NO_OP;
     bool past_others = false;
     size_t kept = 0;
     if (e->size)
-        last = (e->offset + e->size - 1) / BLOCK_SIZE;
+        last = (e->offset + e->size - 1) / OP_BLOCK_SIZE;
     for (size_t i = 0; i < inode->new_data.n; i++) {
         uint32_t op = inode->new_data.at[i];
         if (op < inode->synced || op < b->synced)
             continue;
         inode->new_data.at[kept++] = op;
-        uint64_t block = b->ops.at[op].offset / BLOCK_SIZE;
+        uint64_t block = b->ops.at[op].offset / OP_BLOCK_SIZE;
         if (block < first || block > last) {
             past_others = true;
             continue;

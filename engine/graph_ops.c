@@ -170,8 +170,8 @@ static void write_new(struct builder *b, uint32_t file, const struct piece *p, s
     struct inode *inode = builder_inode(b, file);
     uint32_t alloc = NO_OP;
     if (b->model.alloc_shows) {
-        struct op op = {.kind = OP_ALLOC, .file = file, .length = BLOCK_SIZE};
-        op.offset = p->offset - p->offset % BLOCK_SIZE;
+        struct op op = {.kind = OP_ALLOC, .file = file, .length = OP_BLOCK_SIZE};
+        op.offset = p->offset - p->offset % OP_BLOCK_SIZE;
         op.size = p->offset + p->length;
         op.flags = p->extends ? OP_EXTENDS : 0;
         alloc = builder_op(b, op);
@@ -195,7 +195,7 @@ static void write_new(struct builder *b, uint32_t file, const struct piece *p, s
         after_creation(b, inode);
         inode->changed = inode->changed_data = data;
     }
-    block_set(b, file, p->offset / BLOCK_SIZE, data, BLOCK_ALLOCATED | BLOCK_NEW);
+    block_set(b, file, p->offset / OP_BLOCK_SIZE, data, BLOCK_ALLOCATED | BLOCK_NEW);
 }
 
 /* The length that a piece makes the file have, as an op of its own. */
@@ -228,13 +228,13 @@ static uint32_t write_over(struct builder *b, uint32_t file, const struct piece 
     uint32_t data = builder_op(b, data_op(file, p));
     builder_edge(b, at.last, RULE_BLOCK);
     unsigned still_new = alloc_pending(b, builder_inode(b, file), at) ? BLOCK_NEW : 0;
-    block_set(b, file, p->offset / BLOCK_SIZE, data, BLOCK_ALLOCATED | still_new);
+    block_set(b, file, p->offset / OP_BLOCK_SIZE, data, BLOCK_ALLOCATED | still_new);
     return data;
 }
 
 static void write_piece(struct builder *b, uint32_t file, const struct piece *p)
 {
-    struct block at = block_find(b, file, p->offset / BLOCK_SIZE);
+    struct block at = block_find(b, file, p->offset / OP_BLOCK_SIZE);
     bool fresh = !(at.state & BLOCK_ALLOCATED);
     const struct inode *inode = builder_inode(b, file);
     if (fresh || (b->model.new_in_order && p->extends && alloc_pending(b, inode, at))) {
@@ -266,7 +266,7 @@ static void write_whole(struct builder *b, uint32_t file, const struct piece *p)
         builder_edge(b, inode->sized, RULE_NEW_DATA);
         inode->sized = data;
     }
-    for (uint64_t k = p->offset / BLOCK_SIZE; k * BLOCK_SIZE < p->offset + p->length; k++) {
+    for (uint64_t k = p->offset / OP_BLOCK_SIZE; k * OP_BLOCK_SIZE < p->offset + p->length; k++) {
         struct block at = block_find(b, file, k);
         if (at.last != before && !b->model.file_in_order)
             builder_edge(b, at.last, RULE_BLOCK);
@@ -284,7 +284,8 @@ static void write_holes(struct builder *b, uint32_t file, const struct piece *wh
     struct inode *inode = builder_inode(b, file);
     uint32_t first = (uint32_t)b->ops.n, op = NO_OP;
     for (uint64_t at = whole->offset; at < whole->offset + whole->length;) {
-        uint64_t end = (at / BLOCK_SIZE + 1) * BLOCK_SIZE, last = whole->offset + whole->length;
+        uint64_t end = (at / OP_BLOCK_SIZE + 1) * OP_BLOCK_SIZE;
+        uint64_t last = whole->offset + whole->length;
         struct piece p = {at, (end < last ? end : last) - at, whole->payload, true};
         if (p.payload != PAYLOAD_ZEROS)
             p.payload += at - whole->offset;
@@ -294,7 +295,7 @@ static void write_holes(struct builder *b, uint32_t file, const struct piece *wh
         after_calls(b, inode);
         if (inode->journalled.n)
             vec_push(&inode->journalled, op);
-        block_set(b, file, at / BLOCK_SIZE, op, BLOCK_ALLOCATED);
+        block_set(b, file, at / OP_BLOCK_SIZE, op, BLOCK_ALLOCATED);
         at += p.length;
     }
     inode->called_first = first;
@@ -309,13 +310,13 @@ static void contents_write(struct builder *b)
     uint64_t end = e->offset + e->size;
     struct piece whole = {e->offset, e->size, e->payload, end > inode->length};
     if (b->model.first_write_holes && inode->length == 0 && e->offset == 0 &&
-        e->size > BLOCK_SIZE)
+        e->size > OP_BLOCK_SIZE)
         write_holes(b, e->file, &whole);
     else if (b->model.whole_calls)
         write_whole(b, e->file, &whole);
     else
         for (uint64_t at = e->offset; at < end;) {
-            uint64_t stop = (at / BLOCK_SIZE + 1) * BLOCK_SIZE;
+            uint64_t stop = (at / OP_BLOCK_SIZE + 1) * OP_BLOCK_SIZE;
             stop = stop < end ? stop : end;
             struct piece p = {at, stop - at, e->payload, false};
             p.extends = stop > builder_inode(b, e->file)->length;
@@ -349,15 +350,15 @@ static void set_length(struct builder *b, uint32_t file, uint64_t length)
     uint64_t old = inode->length;
     if (length == old)
         return;
-    uint64_t tail = length % BLOCK_SIZE;
+    uint64_t tail = length % OP_BLOCK_SIZE;
     if (length < old && tail && b->model.tail_shows) {
-        struct block at = block_find(b, file, length / BLOCK_SIZE);
-        uint64_t block_end = length - tail + BLOCK_SIZE;
+        struct block at = block_find(b, file, length / OP_BLOCK_SIZE);
+        uint64_t block_end = length - tail + OP_BLOCK_SIZE;
         struct op op = {.kind = OP_ZERO, .file = file, .offset = length};
         op.length = (block_end < old ? block_end : old) - length;
         uint32_t zero = builder_op(b, op);
         builder_edge(b, at.last, RULE_BLOCK);
-        block_set(b, file, length / BLOCK_SIZE, zero, at.state);
+        block_set(b, file, length / OP_BLOCK_SIZE, zero, at.state);
         inode = builder_inode(b, file);
     }
     struct op op = {.kind = OP_SIZE, .file = file, .size = length};
@@ -368,7 +369,7 @@ static void set_length(struct builder *b, uint32_t file, uint64_t length)
     contents_journalled(b, inode, size);
     inode->resized = size;
     if (length < old)
-        cut_blocks(inode, (length + BLOCK_SIZE - 1) / BLOCK_SIZE);
+        cut_blocks(inode, (length + OP_BLOCK_SIZE - 1) / OP_BLOCK_SIZE);
     inode->length = length;
 }
 
@@ -387,12 +388,12 @@ static void change_range(struct builder *b)
     after_growths(b, inode, UINT64_MAX);
     contents_journalled(b, inode, range);
     inode->resized = range;
-    for (uint64_t k = e->offset / BLOCK_SIZE; k * BLOCK_SIZE < stop; k++) {
+    for (uint64_t k = e->offset / OP_BLOCK_SIZE; k * OP_BLOCK_SIZE < stop; k++) {
         struct block at = block_find(b, e->file, k);
         if (at.last != before && !b->model.file_in_order)
             builder_edge(b, at.last, RULE_RANGE);
         before = at.last;
-        bool inner = k * BLOCK_SIZE >= e->offset && (k + 1) * BLOCK_SIZE <= end;
+        bool inner = k * OP_BLOCK_SIZE >= e->offset && (k + 1) * OP_BLOCK_SIZE <= end;
         unsigned state = !inner || shifts ? at.state : 0;
         block_set(b, e->file, k, range, state);
     }
@@ -598,23 +599,23 @@ uint32_t builder_carry_data(struct builder *b, uint32_t original, uint32_t previ
     builder_edge(b, previous, RULE_NEW_DATA);
     set_copy(b, original, copy);
     const struct op *op = &b->ops.at[original];
-    struct block at = block_find(b, op->file, op->offset / BLOCK_SIZE);
+    struct block at = block_find(b, op->file, op->offset / OP_BLOCK_SIZE);
     if (at.last == original)
-        block_set(b, op->file, op->offset / BLOCK_SIZE, copy, at.state);
+        block_set(b, op->file, op->offset / OP_BLOCK_SIZE, copy, at.state);
     return copy;
 }
 
 bool builder_is_last(struct builder *b, uint32_t op)
 {
     const struct op *data = &b->ops.at[op];
-    struct block at = block_find(b, data->file, data->offset / BLOCK_SIZE);
+    struct block at = block_find(b, data->file, data->offset / OP_BLOCK_SIZE);
     return at.last == op && (at.state & BLOCK_ALLOCATED);
 }
 
 void builder_settle(struct builder *b, uint32_t op)
 {
     const struct op *data = &b->ops.at[op];
-    uint64_t number = data->offset / BLOCK_SIZE;
+    uint64_t number = data->offset / OP_BLOCK_SIZE;
     struct block at = block_find(b, data->file, number);
     if (at.state & BLOCK_NEW)
         block_set(b, data->file, number, at.last, BLOCK_ALLOCATED);

@@ -74,12 +74,12 @@ static bool has_block(void *data, uint32_t file, uint64_t block)
     size_t low = 0, high = at->extents.n;
     while (low < high) { /* the first extent that ends behind the block's beginning */
         size_t middle = (low + high) / 2;
-        if (at->extents.at[middle].end > block * BLOCK_SIZE)
+        if (at->extents.at[middle].end > block * OP_BLOCK_SIZE)
             high = middle;
         else
             low = middle + 1;
     }
-    return low < at->extents.n && at->extents.at[low].offset < (block + 1) * BLOCK_SIZE;
+    return low < at->extents.n && at->extents.at[low].offset < (block + 1) * OP_BLOCK_SIZE;
 }
 
 bool graph_session_open(struct graph_session **out, struct session *s, struct error *e)

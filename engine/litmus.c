@@ -511,7 +511,7 @@ static uint64_t source_length(void *data, uint32_t file)
 
 static bool source_block(void *data, uint32_t file, uint64_t block)
 {
-    return block * BLOCK_SIZE < source_length(data, file);
+    return block * OP_BLOCK_SIZE < source_length(data, file);
 }
 
 bool litmus_parse(struct litmus **out, const char *text, const char *name, struct error *e)

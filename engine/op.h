@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-/* What real file systems allocate, write and tear by. */
-enum { BLOCK_SIZE = 4096 };
+/* What real file systems allocate, write and tear by. Not BLOCK_SIZE: <linux/fs.h> has that. */
+enum { OP_BLOCK_SIZE = 4096 };
 
 enum op_kind {
     OP_NAME = 1, /* a change of directory entries or of an inode's mode: the event says which */

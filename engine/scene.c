@@ -485,7 +485,7 @@ static struct scene *scene_at(const char *dir, struct error *e)
     c->store = -1;
     c->store_path = xasprintf("%s.store", dir);
     c->privileged = geteuid() == 0;
-    c->chunk = xmalloc(LEAF_BLOCKS * BLOCK_SIZE);
+    c->chunk = xmalloc(LEAF_BLOCKS * OP_BLOCK_SIZE);
     return c;
 }
 

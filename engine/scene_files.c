@@ -62,7 +62,7 @@ static struct scene_leaf *disk_leaf(struct scene_file *sf, uint64_t first)
  * wants just that, the bytes behind the end were zeros. */
 static void forget_behind(struct scene_file *sf, uint64_t size)
 {
-    uint64_t blocks = (size + BLOCK_SIZE - 1) / BLOCK_SIZE;
+    uint64_t blocks = (size + OP_BLOCK_SIZE - 1) / OP_BLOCK_SIZE;
     while (sf->leaves.n && vec_last(&sf->leaves)->first >= blocks)
         free(sf->leaves.at[--sf->leaves.n]);
     if (!sf->leaves.n)
@@ -111,7 +111,7 @@ struct run {
 
 static bool flush(struct scene *c, struct run *run)
 {
-    uint64_t offset = (run->disk->first + run->first) * BLOCK_SIZE;
+    uint64_t offset = (run->disk->first + run->first) * OP_BLOCK_SIZE;
     if (run->n && !write_fully(run->fd, c->chunk, run->bytes, offset))
         return scene_failed(c, "write", run->entry);
     for (unsigned i = 0; i < run->n; i++)
@@ -125,11 +125,11 @@ static bool flush(struct scene *c, struct run *run)
 /* Zeros take no room where the file system can do without. */
 static bool clear_block(struct scene *c, struct run *run, unsigned slot, uint32_t length)
 {
-    uint64_t offset = (run->disk->first + slot) * BLOCK_SIZE;
-    static const char zeros[BLOCK_SIZE];
+    uint64_t offset = (run->disk->first + slot) * OP_BLOCK_SIZE;
+    static const char zeros[OP_BLOCK_SIZE];
     c->counts.blocks++;
-    if (fallocate(run->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, BLOCK_SIZE) !=
-            0 &&
+    if (fallocate(run->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+                  OP_BLOCK_SIZE) != 0 &&
         !write_fully(run->fd, zeros, length, offset))
         return scene_failed(c, "write", run->entry);
     run->disk->hashes[slot] = (struct state_hash){0, 0};
@@ -167,7 +167,7 @@ static bool sync_blocks(struct scene *c, struct scene_file *sf, struct run *run)
     for (struct touched *at = head->after; ok && at != head && at->step > sf->synced;
          at = at->after) {
         struct state_leaf *leaf = touched_as(at, struct state_leaf, touched);
-        if (leaf->first * BLOCK_SIZE >= run->file->size)
+        if (leaf->first * OP_BLOCK_SIZE >= run->file->size)
             continue; /* out of sight, and forgotten when it was cut off */
         run->disk = disk_leaf(sf, leaf->first);
         for (unsigned slot = 0; ok && slot < LEAF_BLOCKS; slot++)

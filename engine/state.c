@@ -349,11 +349,12 @@ bool state_read(struct state *s, uint32_t file, uint64_t offset, void *out, size
         return error_set(e, "file %u has no contents in this state", file);
     memset(out, 0, size);
     for (char *to = out; size && offset < f->size;) {
-        uint32_t at = offset % BLOCK_SIZE, n = BLOCK_SIZE - at;
+        uint32_t at = offset % OP_BLOCK_SIZE, n = OP_BLOCK_SIZE - at;
         n = n < f->size - offset ? n : (uint32_t)(f->size - offset);
         n = n < size ? n : (uint32_t)size;
-        const struct state_leaf *leaf = leaf_find(f, offset / BLOCK_SIZE);
-        struct state_block *block = leaf ? leaf->blocks[offset / BLOCK_SIZE - leaf->first] : NULL;
+        const struct state_leaf *leaf = leaf_find(f, offset / OP_BLOCK_SIZE);
+        struct state_block *block =
+            leaf ? leaf->blocks[offset / OP_BLOCK_SIZE - leaf->first] : NULL;
         const unsigned char *bytes = block ? block_bytes(&s->blocks, block, e) : NULL;
         if (block && !bytes)
             return false;

@@ -67,13 +67,13 @@ void block_unref(struct state_blocks *all, struct state_block *b)
 
 static struct state_hash hash_bytes(const unsigned char *bytes)
 {
-    XXH128_hash_t h = XXH3_128bits(bytes, BLOCK_SIZE);
+    XXH128_hash_t h = XXH3_128bits(bytes, OP_BLOCK_SIZE);
     return (struct state_hash){h.low64, h.high64};
 }
 
 static uint32_t last_byte(const unsigned char *bytes)
 {
-    uint32_t end = BLOCK_SIZE;
+    uint32_t end = OP_BLOCK_SIZE;
     while (end && !bytes[end - 1])
         end--;
     return end;
@@ -103,9 +103,9 @@ const unsigned char *block_bytes(struct state_blocks *all, struct state_block *b
     struct state_block *from = b;
     for (; from && !from->bytes; from = from->base)
         way[n++] = from;
-    unsigned char *bytes = from ? xmalloc(BLOCK_SIZE) : xcalloc(1, BLOCK_SIZE);
+    unsigned char *bytes = from ? xmalloc(OP_BLOCK_SIZE) : xcalloc(1, OP_BLOCK_SIZE);
     if (from)
-        memcpy(bytes, from->bytes, BLOCK_SIZE);
+        memcpy(bytes, from->bytes, OP_BLOCK_SIZE);
     while (n--) {
         const struct state_block *patch = way[n];
         if (!read_payload(all, patch->payload, bytes + patch->at, patch->length, e)) {
@@ -132,8 +132,8 @@ struct state_block *block_of_bytes(const unsigned char *bytes)
 {
     if (!last_byte(bytes))
         return NULL;
-    unsigned char *copy = xmalloc(BLOCK_SIZE);
-    memcpy(copy, bytes, BLOCK_SIZE);
+    unsigned char *copy = xmalloc(OP_BLOCK_SIZE);
+    memcpy(copy, bytes, OP_BLOCK_SIZE);
     struct state_block *b = new_block(copy);
     b->pinned = true;
     return b;
@@ -142,13 +142,13 @@ struct state_block *block_of_bytes(const unsigned char *bytes)
 bool block_patch(struct state_blocks *all, struct state_block *base, uint32_t at, uint32_t length,
                  uint64_t payload, struct state_block **out, struct error *e)
 {
-    bool whole = length == BLOCK_SIZE;
+    bool whole = length == OP_BLOCK_SIZE;
     const unsigned char *below = NULL;
     if (base && !whole && !(below = block_bytes(all, base, e)))
         return false;
-    unsigned char *bytes = xcalloc(1, BLOCK_SIZE);
+    unsigned char *bytes = xcalloc(1, OP_BLOCK_SIZE);
     if (below)
-        memcpy(bytes, below, BLOCK_SIZE);
+        memcpy(bytes, below, OP_BLOCK_SIZE);
     if (!read_payload(all, payload, bytes + at, length, e)) {
         free(bytes);
         return false;
@@ -184,7 +184,7 @@ bool block_hash(struct state_blocks *all, struct state_block *b, uint32_t length
         return true;
     }
     const unsigned char *bytes = block_bytes(all, b, e);
-    unsigned char shown[BLOCK_SIZE] = {0};
+    unsigned char shown[OP_BLOCK_SIZE] = {0};
     if (!bytes)
         return false;
     memcpy(shown, bytes, length);

@@ -32,10 +32,10 @@ void block_unref(struct state_blocks *all, struct state_block *b);
 bool block_patch(struct state_blocks *all, struct state_block *base, uint32_t at, uint32_t length,
                  uint64_t payload, struct state_block **out, struct error *e);
 
-/* A block with these BLOCK_SIZE bytes, which it keeps for good. */
+/* A block with these OP_BLOCK_SIZE bytes, which it keeps for good. */
 struct state_block *block_of_bytes(const unsigned char *bytes);
 
-/* All BLOCK_SIZE bytes of a block that is not NULL. Valid until the next call of this module. */
+/* All OP_BLOCK_SIZE bytes of a block that is not NULL. Valid until the next call of this module. */
 const unsigned char *block_bytes(struct state_blocks *all, struct state_block *b, struct error *e);
 
 /* The hash of the first `length` bytes, the rest being taken as zeros: 0, 0 when all are. */

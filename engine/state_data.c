@@ -72,8 +72,10 @@ static bool block_next(const struct state_file *f, uint64_t from, uint64_t *out)
 
 static uint32_t in_sight(uint64_t size, uint64_t block)
 {
-    uint64_t start = block * BLOCK_SIZE;
-    return size <= start ? 0 : size - start < BLOCK_SIZE ? (uint32_t)(size - start) : BLOCK_SIZE;
+    uint64_t start = block * OP_BLOCK_SIZE;
+    return size <= start                  ? 0
+           : size - start < OP_BLOCK_SIZE ? (uint32_t)(size - start)
+                                          : OP_BLOCK_SIZE;
 }
 
 uint32_t block_in_sight(const struct state_file *f, uint64_t block)
@@ -132,8 +134,8 @@ void undo_block(struct state *s, const struct undo *u)
 static bool next_affected(const struct state_file *f, uint64_t a, uint64_t b, uint64_t from,
                           uint64_t *out)
 {
-    uint64_t first = (a < b ? a : b) / BLOCK_SIZE, end = a < b ? b : a;
-    return block_next(f, from > first ? from : first, out) && *out * BLOCK_SIZE < end;
+    uint64_t first = (a < b ? a : b) / OP_BLOCK_SIZE, end = a < b ? b : a;
+    return block_next(f, from > first ? from : first, out) && *out * OP_BLOCK_SIZE < end;
 }
 
 static void touch_affected(struct state *s, struct state_file *f, uint64_t a, uint64_t b)
@@ -198,10 +200,11 @@ static bool write_zeros(struct state *s, struct state_file *f, uint64_t offset, 
                         struct error *e)
 {
     uint64_t end = offset + length;
-    for (uint64_t k = offset / BLOCK_SIZE; block_next(f, k, &k) && k * BLOCK_SIZE < end; k++) {
-        uint64_t start = k * BLOCK_SIZE;
+    for (uint64_t k = offset / OP_BLOCK_SIZE; block_next(f, k, &k) && k * OP_BLOCK_SIZE < end;
+         k++) {
+        uint64_t start = k * OP_BLOCK_SIZE;
         uint32_t at = offset > start ? (uint32_t)(offset - start) : 0;
-        uint32_t stop = end - start < BLOCK_SIZE ? (uint32_t)(end - start) : BLOCK_SIZE;
+        uint32_t stop = end - start < OP_BLOCK_SIZE ? (uint32_t)(end - start) : OP_BLOCK_SIZE;
         if (!patch(s, f, k, at, stop - at, PAYLOAD_ZEROS, e))
             return false;
     }
@@ -216,10 +219,10 @@ bool data_write(struct state *s, struct state_file *f, uint64_t offset, uint64_t
     if (payload == PAYLOAD_ZEROS)
         return write_zeros(s, f, offset, length, e);
     for (uint64_t end = offset + length; offset < end;) {
-        uint32_t at = offset % BLOCK_SIZE, n = BLOCK_SIZE - at;
+        uint32_t at = offset % OP_BLOCK_SIZE, n = OP_BLOCK_SIZE - at;
         if (n > end - offset)
             n = (uint32_t)(end - offset);
-        if (!patch(s, f, offset / BLOCK_SIZE, at, n, payload, e))
+        if (!patch(s, f, offset / OP_BLOCK_SIZE, at, n, payload, e))
             return false;
         offset += n;
         payload += n;
@@ -253,7 +256,7 @@ struct shift {
 
 static bool take_out(struct state *s, struct state_file *f, struct shift *shift, struct error *e)
 {
-    for (uint64_t k = shift->from / BLOCK_SIZE; block_next(f, k, &k); k++)
+    for (uint64_t k = shift->from / OP_BLOCK_SIZE; block_next(f, k, &k); k++)
         vec_push(&shift->taken, (struct taken){k, block_ref(block_get(f, k))});
     uint64_t low = shift->from < shift->to ? shift->from : shift->to;
     return write_zeros(s, f, low, EXTENTS_END - 1 - low, e);
@@ -263,15 +266,16 @@ static bool put_bytes(struct state *s, struct state_file *f, uint64_t offset,
                       const unsigned char *bytes, uint32_t length, struct error *e)
 {
     while (length) {
-        uint64_t number = offset / BLOCK_SIZE;
-        uint32_t at = offset % BLOCK_SIZE, n = BLOCK_SIZE - at < length ? BLOCK_SIZE - at : length;
-        unsigned char whole[BLOCK_SIZE] = {0};
+        uint64_t number = offset / OP_BLOCK_SIZE;
+        uint32_t at = offset % OP_BLOCK_SIZE,
+                 n = OP_BLOCK_SIZE - at < length ? OP_BLOCK_SIZE - at : length;
+        unsigned char whole[OP_BLOCK_SIZE] = {0};
         struct state_block *old = block_get(f, number);
         const unsigned char *below = old ? block_bytes(&s->blocks, old, e) : NULL;
         if (old && !below)
             return false;
         if (below)
-            memcpy(whole, below, BLOCK_SIZE);
+            memcpy(whole, below, OP_BLOCK_SIZE);
         memcpy(whole + at, bytes, n);
         if (!change_block(s, f, number, block_of_bytes(whole), e))
             return false;
@@ -285,19 +289,19 @@ static bool put_bytes(struct state *s, struct state_file *f, uint64_t offset,
 static bool put_back(struct state *s, struct state_file *f, const struct shift *shift,
                      const struct taken *taken, struct error *e)
 {
-    uint64_t start = taken->number * BLOCK_SIZE;
+    uint64_t start = taken->number * OP_BLOCK_SIZE;
     uint32_t skip = shift->from > start ? (uint32_t)(shift->from - start) : 0;
     uint64_t to = shift->to + (start + skip - shift->from);
-    if (to >= EXTENTS_END - BLOCK_SIZE) /* past where any file can reach */
+    if (to >= EXTENTS_END - OP_BLOCK_SIZE) /* past where any file can reach */
         return true;
-    if (!skip && to % BLOCK_SIZE == 0)
-        return change_block(s, f, to / BLOCK_SIZE, block_ref(taken->block), e);
-    unsigned char bytes[BLOCK_SIZE];
+    if (!skip && to % OP_BLOCK_SIZE == 0)
+        return change_block(s, f, to / OP_BLOCK_SIZE, block_ref(taken->block), e);
+    unsigned char bytes[OP_BLOCK_SIZE];
     const unsigned char *found = block_bytes(&s->blocks, taken->block, e);
     if (!found)
         return false;
-    memcpy(bytes, found, BLOCK_SIZE);
-    return put_bytes(s, f, to, bytes + skip, BLOCK_SIZE - skip, e);
+    memcpy(bytes, found, OP_BLOCK_SIZE);
+    return put_bytes(s, f, to, bytes + skip, OP_BLOCK_SIZE - skip, e);
 }
 
 static bool move_data(struct state *s, struct state_file *f, uint64_t from, uint64_t to,

@@ -38,7 +38,7 @@ enum {
     DATA_BLOCKS = 1024,
     STRETCHES = 8, /* of the trace: nobody syncs in every other one */
     RECORD = 2048, /* of the log */
-    BYTES_MAX = 2 * BLOCK_SIZE,
+    BYTES_MAX = 2 * OP_BLOCK_SIZE,
 };
 
 /* ---- the made-up program ---- */
@@ -170,7 +170,7 @@ static bool replace_step(struct maker *m, struct thread *t)
         make_file(m, t, name_of(m, "temporary", t->number));
         return true;
     case 1:
-        write_bytes(m, t, t->fresh, 0, BLOCK_SIZE + trait(t->task, 1, 1, BLOCK_SIZE));
+        write_bytes(m, t, t->fresh, 0, OP_BLOCK_SIZE + trait(t->task, 1, 1, OP_BLOCK_SIZE));
         return true;
     case 2:
         sync_file(m, t, t->fresh, CALL_FSYNC);
@@ -198,7 +198,7 @@ static bool in_place_step(struct maker *m, struct thread *t)
         return false;
     }
     uint64_t block = next_random(m) % DATA_BLOCKS;
-    write_bytes(m, t, t->data, block * BLOCK_SIZE, 512 + trait(t->task, 1, t->step, 3000));
+    write_bytes(m, t, t->data, block * OP_BLOCK_SIZE, 512 + trait(t->task, 1, t->step, 3000));
     return true;
 }
 
@@ -213,7 +213,7 @@ static bool table_step(struct maker *m, struct thread *t)
     case 1:
     case 2:
     case 3: {
-        uint64_t size = 500 + trait(t->task, 1, t->step, BLOCK_SIZE);
+        uint64_t size = 500 + trait(t->task, 1, t->step, OP_BLOCK_SIZE);
         write_bytes(m, t, t->fresh, t->table_size, size);
         t->table_size += size;
         return true;

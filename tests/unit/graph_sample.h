@@ -94,8 +94,8 @@ static inline uint32_t sample_op(struct sample *s, uint8_t kind, uint32_t file, 
 {
     struct action *a = &vec_last(&s->actions);
     vec_push(&s->ops, (struct op){.event = a->event,
-                                  .offset = block * BLOCK_SIZE,
-                                  .length = BLOCK_SIZE,
+                                  .offset = block * OP_BLOCK_SIZE,
+                                  .length = OP_BLOCK_SIZE,
                                   .file = file,
                                   .kind = kind,
                                   .ordinal = (uint16_t)a->op_count++});

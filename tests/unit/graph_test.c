@@ -243,7 +243,7 @@ static uint64_t hand_length(void *data, uint32_t file)
 
 static bool hand_block(void *data, uint32_t file, uint64_t block)
 {
-    return block * BLOCK_SIZE < hand_length(data, file);
+    return block * OP_BLOCK_SIZE < hand_length(data, file);
 }
 
 static struct event hand(enum call call, uint64_t entry, uint64_t exit)
@@ -252,7 +252,7 @@ static struct event hand(enum call call, uint64_t entry, uint64_t exit)
                           .entry = entry,
                           .exit = exit,
                           .file = 2,
-                          .size = call == CALL_WRITE ? BLOCK_SIZE : 0};
+                          .size = call == CALL_WRITE ? OP_BLOCK_SIZE : 0};
 }
 
 static void test_overlapping_syncs(void **state)
@@ -266,8 +266,8 @@ static void test_overlapping_syncs(void **state)
         hand(CALL_WRITE, 11, 12),
     };
     for (int i = 0; i < 6; i++)
-        events[i].offset = (uint64_t)i * BLOCK_SIZE;
-    struct by_hand source = {events, 8 * BLOCK_SIZE};
+        events[i].offset = (uint64_t)i * OP_BLOCK_SIZE;
+    struct by_hand source = {events, 8 * OP_BLOCK_SIZE};
     struct graph_source graph_source = {&source, 6, hand_event, hand_length, hand_block};
     struct graph *g = build("ext4", &graph_source);
     assert_int_equal(g->n, 4);
@@ -285,7 +285,7 @@ static void test_a_failed_call_does_nothing(void **state)
     (void)state;
     struct event events[] = {hand(CALL_WRITE, 1, 2), hand(CALL_FSYNC, 3, 4)};
     events[1].traits = EVENT_FAILED;
-    struct by_hand source = {events, BLOCK_SIZE};
+    struct by_hand source = {events, OP_BLOCK_SIZE};
     struct graph_source graph_source = {&source, 2, hand_event, hand_length, hand_block};
     struct graph *g = build("ext4", &graph_source);
     assert_int_equal(g->durable[0], NEVER);
@@ -370,8 +370,8 @@ static void test_close_is_no_barrier(void **state)
     (void)state;
     struct event events[] = {hand(CALL_WRITE, 1, 2), hand(CALL_CLOSE, 3, 4),
                              hand(CALL_WRITE, 5, 6)};
-    events[2].offset = BLOCK_SIZE;
-    struct by_hand source = {events, 2 * BLOCK_SIZE};
+    events[2].offset = OP_BLOCK_SIZE;
+    struct by_hand source = {events, 2 * OP_BLOCK_SIZE};
     struct graph_source graph_source = {&source, 3, hand_event, hand_length, hand_block};
     static const char *const models[] = {"ext4", "xfs", "posix", "ext4-paper"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {

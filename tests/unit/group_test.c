@@ -747,7 +747,7 @@ static void make_big(struct big *big, size_t n)
                                           .op_count = 1,
                                           .call = CALL_WRITE};
         g->ops[i] = (struct op){
-            .event = i + 1, .offset = block * BLOCK_SIZE, .file = file, .kind = OP_DATA};
+            .event = i + 1, .offset = block * OP_BLOCK_SIZE, .file = file, .kind = OP_DATA};
         g->issued[i] = 2 * (i + 1);
         g->durable[i] = file < FILES / 2 ? (i / 5000 + 1) * 10000 + 1 : NEVER;
         uint32_t *last = &last_of[file * 64 + block];

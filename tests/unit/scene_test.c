@@ -248,7 +248,7 @@ static struct program *small_tree(void)
                                            FILE_REGULAR, FILE_REGULAR};
     for (size_t i = 0; i < 20; i++)
         vec_push(&p->kinds, i < sizeof kinds / sizeof *kinds ? kinds[i] : FILE_REGULAR);
-    size_t size = BIG_BLOCKS * BLOCK_SIZE;
+    size_t size = BIG_BLOCKS * OP_BLOCK_SIZE;
     memset(buf_room(&p->bytes, size), 'o', size);
     program_does(p, made(CALL_MKDIR, 1, A, 2));
     program_does(p, made(CALL_MKDIR, 2, A, 3));
@@ -411,7 +411,7 @@ static void goes_on_after_a_failure(void **unused)
     struct program *p = small_tree();
     struct state *s = program_start(p);
     struct stage g = stage_new();
-    struct rlimit before, small = {.rlim_cur = 20 * BLOCK_SIZE};
+    struct rlimit before, small = {.rlim_cur = 20 * OP_BLOCK_SIZE};
     struct error e;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small.rlim_max = before.rlim_max;

@@ -30,7 +30,7 @@
 #include "engine/vec.h"
 
 /* All offsets and sizes are multiples of a cell; a block has a few of them. */
-enum { CELL = 1024, BLOCK_CELLS = BLOCK_SIZE / CELL, FILE_CELLS = 24, FILE_BLOCKS = 6 };
+enum { CELL = 1024, BLOCK_CELLS = OP_BLOCK_SIZE / CELL, FILE_CELLS = 24, FILE_BLOCKS = 6 };
 enum { MOST_ITEMS = 12, MOST_FILES = 16, MOST_ENTRIES = 16 };
 enum { PROGRAMS = 12000, SHOWN = 5 };
 
@@ -594,8 +594,8 @@ static void do_range(struct machine *m, const struct event *e)
     for (unsigned i = 0; i < m->n; i++) {
         const struct item *item = &m->items[i];
         unsigned block = item->from / BLOCK_CELLS;
-        if (item->kind == DATA && item->file == e->file && block >= e->offset / BLOCK_SIZE &&
-            block <= (e->offset + e->size - 1) / BLOCK_SIZE)
+        if (item->kind == DATA && item->file == e->file && block >= e->offset / OP_BLOCK_SIZE &&
+            block <= (e->offset + e->size - 1) / OP_BLOCK_SIZE)
             inside |= (items)1 << i;
     }
     for (unsigned i = 0; i < m->n; i++) {

@@ -21,7 +21,7 @@
 
 #define PROGRAM_UNUSED __attribute__((unused))
 
-enum { PROGRAM_NAMES = 4, PROGRAM_REACH = 3 * BLOCK_SIZE, PROGRAM_FILES_MAX = 64 };
+enum { PROGRAM_NAMES = 4, PROGRAM_REACH = 3 * OP_BLOCK_SIZE, PROGRAM_FILES_MAX = 64 };
 
 struct program {
     unsigned seed;
@@ -395,7 +395,7 @@ static void ops_of_write(struct program *p, uint64_t number, const struct event 
         return;
     }
     for (uint64_t at = v->offset, end = op.size; at < end;) {
-        uint64_t stop = (at / BLOCK_SIZE + 1) * BLOCK_SIZE;
+        uint64_t stop = (at / OP_BLOCK_SIZE + 1) * OP_BLOCK_SIZE;
         op.offset = at;
         op.length = (stop < end ? stop : end) - at;
         op.size = at + op.length;
@@ -422,7 +422,7 @@ static void ops_of(struct program *p, uint64_t number, const struct event *v)
     case CALL_TRUNCATE:
         op.kind = OP_ZERO;
         op.offset = v->size;
-        op.length = BLOCK_SIZE - v->size % BLOCK_SIZE;
+        op.length = OP_BLOCK_SIZE - v->size % OP_BLOCK_SIZE;
         if (pick(p, 2))
             program_op(p, number, op);
         op.kind = OP_SIZE;

@@ -26,9 +26,9 @@ static int set_up(void **state)
     struct hand *h = xcalloc(1, sizeof *h);
     h->p = program_new(0, 0, 0);
     h->old = h->p->bytes.n;
-    memset(buf_room(&h->p->bytes, 3 * BLOCK_SIZE), 'o', 3 * BLOCK_SIZE);
+    memset(buf_room(&h->p->bytes, 3 * OP_BLOCK_SIZE), 'o', 3 * OP_BLOCK_SIZE);
     h->new = h->p->bytes.n;
-    memset(buf_room(&h->p->bytes, 3 * BLOCK_SIZE), 'n', 3 * BLOCK_SIZE);
+    memset(buf_room(&h->p->bytes, 3 * OP_BLOCK_SIZE), 'n', 3 * OP_BLOCK_SIZE);
     struct event image[] = {
         {.call = CALL_MKDIR, .dir = 1, .name = A, .file = 2, .mode = 0755},
         {.call = CALL_OPEN, .traits = EVENT_CREATED, .dir = 1, .name = B, .file = 3, .mode = 0644},
@@ -426,11 +426,11 @@ static void many_small_patches_of_one_block_are_all_there(void **state)
     char bytes[1200];
     struct error e;
     /* Bytes of other blocks push those of this one out of the cache. */
-    apply(h, (struct op){.kind = OP_DATA, .file = 4, .length = BLOCK_SIZE, .payload = h->new});
+    apply(h, (struct op){.kind = OP_DATA, .file = 4, .length = OP_BLOCK_SIZE, .payload = h->new});
     for (uint64_t i = 0; i < 5000; i++)
         apply(h, (struct op){.kind = OP_DATA,
                              .file = 5,
-                             .offset = i * BLOCK_SIZE,
+                             .offset = i * OP_BLOCK_SIZE,
                              .length = 1,
                              .payload = h->new});
     assert_true(state_read(h->s, 3, 0, bytes, sizeof bytes, &e));
