@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "engine/bits.h"
 #include "engine/graph_session.h"
 #include "engine/map.h"
 #include "engine/vec.h"
@@ -88,6 +89,61 @@ static bool find_actions(struct analysis *a, struct error *e)
     return true;
 }
 
+/* ---- directory entries ---- */
+
+/* Keys of the entries that name ops change. Few ops are such, so only theirs are kept: the key of
+ * an op has the place that its bit has among those set. */
+struct name_entries {
+    uint64_t *is_name;
+    uint32_t *before; /* bits set before each word of is_name */
+    vec_of(uint64_t) keys;
+};
+
+static void free_entries(struct name_entries *n)
+{
+    if (!n)
+        return;
+    free(n->is_name);
+    free(n->before);
+    vec_free(&n->keys);
+    free(n);
+}
+
+static uint64_t entry_key(void *data, uint32_t op)
+{
+    const struct name_entries *n = ((const struct analysis *)data)->entries;
+    uint64_t earlier = n->is_name[op / 64] & ((UINT64_C(1) << (op % 64)) - 1);
+    return n->keys.at[n->before[op / 64] + (uint32_t)__builtin_popcountll(earlier)];
+}
+
+static bool find_entries(struct analysis *a, struct error *e)
+{
+    const struct graph *g = a->graph;
+    struct name_entries *n = xcalloc(1, sizeof *n);
+    n->is_name = xcalloc(bits_words(g->n) + 1, sizeof *n->is_name);
+    n->before = xcalloc(bits_words(g->n) + 1, sizeof *n->before);
+    for (size_t i = 0; i < g->n; i++) {
+        struct event event;
+        if (i % 64 == 0)
+            n->before[i / 64] = (uint32_t)n->keys.n;
+        if (g->ops[i].kind != OP_NAME)
+            continue;
+        if (!session_event(a->session, g->ops[i].event, &event, e)) {
+            free_entries(n);
+            return false;
+        }
+        bool renames = event.call == CALL_RENAME && event.other_dir;
+        uint32_t entry[] = {renames ? event.other_dir : event.dir,
+                            renames ? event.other_name : event.name};
+        bits_add(n->is_name, i);
+        vec_push(&n->keys, XXH3_64bits(entry, sizeof entry));
+    }
+    a->entries = n;
+    return true;
+}
+
+/* ---- the whole ---- */
+
 bool analysis_new(struct analysis **out, struct session *session,
                   const struct analysis_options *options, struct error *e)
 {
@@ -116,7 +172,7 @@ void analysis_free(struct analysis *a)
         return;
     behaviours_free(a->behaviours);
     free(a->actions);
-    free(a->entries);
+    free_entries(a->entries);
     graph_free(a->graph);
     graph_session_close(a->source);
     symbols_close(a->symbols);
@@ -125,32 +181,6 @@ void analysis_free(struct analysis *a)
     vec_free(&a->paths->frames);
     free(a->paths);
     free(a);
-}
-
-static uint64_t entry_key(void *data, uint32_t op)
-{
-    return ((struct analysis *)data)->entries[op];
-}
-
-static bool find_entries(struct analysis *a, struct error *e)
-{
-    const struct graph *g = a->graph;
-    uint64_t *entries = xcalloc(g->n + 1, sizeof *entries);
-    for (size_t i = 0; i < g->n; i++) {
-        struct event event;
-        if (g->ops[i].kind != OP_NAME)
-            continue;
-        if (!session_event(a->session, g->ops[i].event, &event, e)) {
-            free(entries);
-            return false;
-        }
-        bool renames = event.call == CALL_RENAME && event.other_dir;
-        uint32_t entry[] = {renames ? event.other_dir : event.dir,
-                            renames ? event.other_name : event.name};
-        entries[i] = XXH3_64bits(entry, sizeof entry);
-    }
-    a->entries = entries;
-    return true;
 }
 
 bool analysis_environments(struct environments **out, struct analysis *a, struct error *e)

@@ -22,7 +22,7 @@ struct analysis {
     struct behaviours *behaviours;
     struct path_table *paths; /* the stacks' call paths, for the behaviours */
     struct call_stacks stacks;
-    uint64_t *entries; /* of each name op, its directory entry's key; made when asked for */
+    struct name_entries *entries; /* which directory entries name ops change; made when asked for */
 };
 
 struct analysis_options {

@@ -409,6 +409,8 @@ static void make_list(struct finder *f)
     for (uint32_t i = 0; i < f->parts.n; i++)
         if (f->parts.at[i].parent == NO_PART && !f->parts.at[i].ghost)
             lay_out(f, i, &used);
+    free(f->thread_order);
+    f->thread_order = NULL;
     for (uint32_t i = 0; i < f->parts.n; i++) {
         const struct part *p = &f->parts.at[i];
         bool leaf = p->child == NO_PART && !p->ghost;
@@ -510,7 +512,6 @@ bool behaviours_find(struct behaviours **out, const struct action *actions, size
         list->places[i] = calltree_place(list->tree, actions[i].stack);
     struct finder f = {.list = list, .thread_order = xmalloc((n + 1) * sizeof *f.thread_order)};
     find_all(&f);
-    free(f.thread_order);
     free(f.at);
     vec_free(&f.parts);
     vec_free(&f.nodes);

@@ -48,7 +48,8 @@ static bool walk_back(const struct graph *g, uint32_t a, uint32_t b, uint32_t *v
         uint32_t at = queue.at[head];
         for (uint32_t i = g->first[at]; i < g->first[at + 1] && !found; i++) {
             uint32_t from = g->edges[i].from;
-            if (from < a || via[from - a])
+            /* What is durable before a is does not come after it. */
+            if (from < a || via[from - a] || g->durable[from] < g->durable[a])
                 continue;
             via[from - a] = i + 1;
             found = from == a;
