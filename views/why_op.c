@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "engine/moment.h"
 #include "views/op_words.h"
 #include "views/sentence.h"
 
@@ -107,6 +108,12 @@ static bool add_durable(struct cell *c, struct why_op *w, uint32_t op, struct er
     return ok;
 }
 
+/* The event that issued it: of a copy, the sync that carried it. */
+static uint64_t issuer(const struct why_op *w, uint32_t op)
+{
+    return moment_begun(w->analysis->session, w->analysis->graph->issued[op] + 1);
+}
+
 static bool say_must(struct why_op *w, struct cell *c, struct error *e)
 {
     const struct graph *g = w->analysis->graph;
@@ -119,7 +126,7 @@ static bool say_must(struct why_op *w, struct cell *c, struct error *e)
     if (g->durable[w->before] < g->issued[w->after]) {
         ok = ok && add_durable(c, w, w->before, e);
         cell_add(c, STYLE_PLAIN, ", and the other was issued after that, by event %" PRIu64 ".",
-                 g->ops[w->after].event);
+                 issuer(w, w->after));
     } else {
         cell_add(c, STYLE_PLAIN, "This holds without any sync between them.");
     }
@@ -165,7 +172,7 @@ static bool say_may(struct why_op *w, struct cell *c, struct error *e)
     ok = ok && add_durable(c, w, w->before, e);
     if (g->durable[w->before] != NEVER)
         cell_add(c, STYLE_PLAIN, ", and op %" PRIu32 " was issued before that, by event %" PRIu64,
-                 w->after, g->ops[w->after].event);
+                 w->after, issuer(w, w->after));
     add_predecessors(c, g, w->after);
     cell_add(c, STYLE_PLAIN, ".");
     return ok;
