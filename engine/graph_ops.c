@@ -460,7 +460,8 @@ static void touch_entry(struct builder *b, uint32_t dir, uint32_t name, uint32_t
     builder_edge(b, parent->created, RULE_PARENT);
     if (b->model.names == NAMES_SAME_FILE)
         builder_edge(b, parent->last_name, RULE_JOURNAL);
-    parent->changed = parent->last_name = op;
+    /* Entries are what a directory holds: fdatasync of it is fsync. */
+    parent->changed = parent->changed_data = parent->last_name = op;
     vec_push(&parent->entries, op);
 }
 

@@ -515,6 +515,8 @@ static void do_name(struct machine *m, uint64_t event, const struct event *e)
     changed(m, &m->inodes[e->dir], false);
     changed(m, &m->inodes[e->other_dir], false);
     changed(m, &m->inodes[e->other], false);
+    /* To a directory, its entries are data. */
+    m->inodes[e->dir].commit_data = m->inodes[e->other_dir].commit_data = m->journal;
 }
 
 /* ---- syncs ---- */
@@ -853,7 +855,8 @@ static void random_line(uint64_t *seed, struct buf *out, char letter)
         buf_printf(out, "fdatasync %s\n", f);
         break;
     case 19:
-        buf_text(out, below(seed, 3) ? "fsync .\n" : "fsync d\n");
+        buf_printf(out, "%s %s\n", below(seed, 3) ? "fsync" : "fdatasync",
+                   below(seed, 3) ? "." : "d");
         break;
     case 20:
         buf_text(out, below(seed, 2) ? "sync\n" : "print p\n");
