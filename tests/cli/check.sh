@@ -52,7 +52,7 @@ has_verdicts() {
 # Folders of crash states that nobody uses any more; every running flotsam locks its own.
 abandoned() {
     local folder
-    for folder in /dev/shm/flotsam-pool-* "$TMPDIR"/flotsam-pool-*; do
+    for folder in /dev/shm/flotsam-pool-* "${TMPDIR:-/tmp}"/flotsam-pool-*; do
         if [ "$folder" -nt "$scratch/begin" ] && flock -n "$folder" true 2>/dev/null; then
             echo "$folder"
         fi
@@ -114,12 +114,15 @@ nothing_left
 
 # ---- interrupted, killed ----
 
-# The same verdicts, but slowly; each run leaves a line. The command is the same all along, because
-# verdicts are of a checker.
+# The same verdicts, but slowly, and more so when causes are looked for, after all distinct states;
+# each run leaves a line. The command is the same all along, because verdicts are of a checker.
+echo 1000 >"$scratch/distinct"
 cat >"$scratch/slow" <<EOF
 #!/bin/sh
 echo run >>"$scratch/runs"
-[ -e "$scratch/fast" ] || sleep 0.2
+pace=0.2
+[ "\$(wc -l <"$scratch/runs")" -le "\$(cat "$scratch/distinct")" ] || pace=2
+[ -e "$scratch/fast" ] || sleep "\$pace"
 exec "$sample/check" "\$1"
 EOF
 chmod +x "$scratch/slow"
@@ -129,19 +132,20 @@ touch "$scratch/fast"
 run 1 "$FLOTSAM" check "$session" --checker "$slow"
 findings >"$scratch/reference"
 sqlite3 "$session" 'SELECT hex(key), kind, exit, signal FROM verdicts' >"$scratch/verdicts"
+jq .states.distinct "$scratch/reference" >"$scratch/distinct"
 
-# end_by SIGNAL: ends a check by it when it has some verdicts; they are kept.
+# end_by SIGNAL STATUS VERDICTS: ends a check by it when it has that many; they are kept.
 end_by() {
     local pid status=0
     fresh
     rm -f "$scratch/fast" "$scratch/runs"
     "$FLOTSAM" check "$session" --checker "$slow" --jobs 2 >"$out" 2>"$err" &
     pid=$!
-    poll 60 has_verdicts 3 || fail "no verdicts yet"
+    poll 60 has_verdicts "$3" || fail "no verdicts yet"
     kill "-$1" "$pid"
     wait "$pid" || status=$?
     kept=$(verdicts)
-    [ "$kept" -ge 3 ] || fail "verdicts are gone after SIG$1"
+    [ "$kept" -ge "$3" ] || fail "verdicts are gone after SIG$1"
     [ "$kept" -lt "$(wc -l <"$scratch/verdicts")" ] || fail "SIG$1 came too late to test anything"
     [ "$status" = "$2" ] || fail "status $status after SIG$1, not $2"
     nothing_left
@@ -157,11 +161,17 @@ goes_on() {
         fail "$(wc -l <"$scratch/runs") runs though $kept verdicts were kept"
 }
 
-end_by INT 130
+end_by INT 130 3
 is '.states.complete == false and (.cut | test("interrupted"))'
 goes_on INT
-end_by KILL 137
+end_by KILL 137 3
 goes_on KILL
+
+# The same when all states have their verdicts and causes are looked for.
+end_by INT 130 "$(cat "$scratch/distinct")"
+is '.states.complete == false and (.cut | test("interrupted"))'
+is '.states.tested == .states.distinct'
+goes_on INT
 
 # A checker that never ends does not keep anybody waiting.
 fresh
