@@ -22,6 +22,10 @@ struct told {
 
 enum { STANDARD_OUTPUT = 1 };
 
+/* All of it is kept in memory and handed to every checker; a run that prints more is no run that
+ * anybody checks, and a damaged session may claim any size. */
+static const uint64_t told_max = UINT64_C(1) << 30;
+
 static bool collect(struct told *t, struct session *session, struct error *e)
 {
     for (uint64_t n = 1; n <= session_event_count(session); n++) {
@@ -51,11 +55,18 @@ static bool read_texts(struct told *t, struct session *session, struct error *e)
     uint64_t hash = 0;
     for (size_t i = 0; i < t->at.n; i++) {
         struct telling *at = &t->at.at[i];
+        if (at->size > told_max - t->printed.n || at->size > told_max - t->markers.n)
+            return error_set(e,
+                             "%s: with event %llu the run had printed over %llu MiB, more than can "
+                             "be given to a checker; record one that prints less",
+                             session_path(session), (unsigned long long)at->event,
+                             (unsigned long long)(told_max >> 20));
         struct buf *to = at->marker ? &t->markers : &t->printed;
         char *bytes = buf_room(to, at->size);
         if (!session_payload(session, at->payload, 0, bytes, at->size, e))
             return false;
-        hash = XXH3_64bits_withSeed(bytes, at->size, hash ^ at->marker);
+        if (at->size || at->marker) /* nothing printed changes nothing */
+            hash = XXH3_64bits_withSeed(bytes, at->size, hash ^ at->marker);
         if (at->marker)
             buf_char(to, '\n');
         at->hash = hash;

@@ -86,7 +86,7 @@ bool verdicts_find(struct verdicts *v, const struct verdict_key *key, struct ver
     sqlite3_bind_blob(v->find, 1, key, sizeof *key, SQLITE_STATIC);
     bool found = sqlite3_step(v->find) == SQLITE_ROW;
     if (found) {
-        int kind = sqlite3_column_int(v->find, 0);
+        sqlite3_int64 kind = sqlite3_column_int64(v->find, 0);
         found = kind >= VERDICT_CONSISTENT && kind <= VERDICT_HUNG;
         const void *output = sqlite3_column_blob(v->find, 4);
         size_t size = (size_t)sqlite3_column_bytes(v->find, 4);

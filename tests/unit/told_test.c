@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the program can be held to at each moment: what it had told by calls that had returned.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/told.h"
+#include "tests/unit/run_sample.h"
+
+static struct told *tell(struct run *f)
+{
+    struct told *t;
+    struct error e;
+    run_end(f);
+    if (!told_new(&t, f->s, &e))
+        fail_msg("%s", e.text);
+    return t;
+}
+
+static void mark(struct run *f, const char *text)
+{
+    run_event(f, (struct event){.call = CALL_MARKER,
+                                .size = strlen(text),
+                                .payload = recording_payload(f->r, text, strlen(text))});
+}
+
+static void check_until(const struct told *t, uint64_t position, const char *printed,
+                        const char *markers, size_t count)
+{
+    struct told_until until = told_before(t, position);
+    assert_int_equal(until.printed_size, strlen(printed));
+    assert_memory_equal(until.printed, printed, until.printed_size);
+    assert_int_equal(until.markers_size, strlen(markers));
+    assert_memory_equal(until.markers, markers, until.markers_size);
+    assert_int_equal(until.count, count);
+}
+
+/* Positions: "a" is printed in 1 … 2, the marker passed in 3 … 4, "b" printed in 5 … 6. */
+static void it_counts_once_the_call_has_returned(void **state)
+{
+    struct run *f = *state;
+    run_print(f, "a");
+    mark(f, "half");
+    run_print(f, "b");
+    struct told *t = tell(f);
+    check_until(t, 0, "", "", 0);
+    check_until(t, 2, "", "", 0);
+    check_until(t, 3, "a", "", 1);
+    check_until(t, 5, "a", "half\n", 2);
+    check_until(t, 6, "a", "half\n", 2);
+    check_until(t, UINT64_MAX, "ab", "half\n", 3);
+    assert_int_equal(told_count(t), 3);
+    assert_int_equal(told_event(t, 2), 3);
+    assert_int_equal(told_position(t, 2), 6);
+    told_free(t);
+}
+
+/* Of two threads that print, the one whose call returns first tells first. */
+static void it_is_ordered_by_return(void **state)
+{
+    struct run *f = *state;
+    struct event slow = {
+        .call = CALL_PRINT, .thread = 1, .fd = 1, .entry = 1, .exit = 4, .size = 4};
+    struct event fast = {
+        .call = CALL_PRINT, .thread = 1, .fd = 1, .entry = 2, .exit = 3, .size = 4};
+    slow.payload = recording_payload(f->r, "slow", 4);
+    fast.payload = recording_payload(f->r, "fast", 4);
+    uint64_t one = recording_begin(f->r, &slow), two = recording_begin(f->r, &fast);
+    recording_end(f->r, two, &fast);
+    recording_end(f->r, one, &slow);
+    struct told *t = tell(f);
+    check_until(t, 4, "fast", "", 1);
+    check_until(t, 5, "fastslow", "", 2);
+    assert_int_equal(told_event(t, 0), two);
+    told_free(t);
+}
+
+/* Neither standard error, nor a print that failed or never returned. */
+static void other_things_are_not_told(void **state)
+{
+    struct run *f = *state;
+    struct event print = {.call = CALL_PRINT, .fd = 2, .size = 1};
+    print.payload = recording_payload(f->r, "x", 1);
+    run_event(f, print);
+    print.fd = 1;
+    print.traits = EVENT_FAILED;
+    run_event(f, print);
+    print.traits = 0;
+    print.thread = 1;
+    print.entry = f->position++;
+    recording_begin(f->r, &print);
+    struct told *t = tell(f);
+    check_until(t, UINT64_MAX, "", "", 0);
+    assert_int_equal(told_before(t, UINT64_MAX).hash, 0);
+    told_free(t);
+}
+
+/* Equal hashes stand for equal texts: each thing told changes it, printing nothing does not. */
+static void the_hash_follows_the_text(void **state)
+{
+    struct run *f = *state;
+    run_print(f, "a");
+    run_print(f, "");
+    mark(f, "");
+    mark(f, "a");
+    struct told *t = tell(f);
+    uint64_t hash[5];
+    for (uint64_t i = 0; i < 5; i++)
+        hash[i] = told_before(t, 2 * i + 1).hash;
+    assert_int_not_equal(hash[0], hash[1]);
+    assert_int_equal(hash[1], hash[2]);
+    assert_int_not_equal(hash[2], hash[3]);
+    assert_int_not_equal(hash[3], hash[4]);
+    check_until(t, UINT64_MAX, "a", "\na\n", 4);
+    told_free(t);
+}
+
+/* Zeros take no room in a session, so a damaged one may claim any number of them. */
+static void a_size_that_cannot_be_is_an_error(void **state)
+{
+    struct run *f = *state;
+    struct told *t;
+    struct error e;
+    run_event(f, (struct event){
+                     .call = CALL_PRINT, .fd = 1, .size = UINT64_MAX, .payload = PAYLOAD_ZEROS});
+    run_end(f);
+    assert_false(told_new(&t, f->s, &e));
+    assert_non_null(strstr(e.text, "event 1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        run_case(it_counts_once_the_call_has_returned),
+        run_case(it_is_ordered_by_return),
+        run_case(other_things_are_not_told),
+        run_case(the_hash_follows_the_text),
+        run_case(a_size_that_cannot_be_is_an_error),
+    };
+    return cmocka_run_group_tests_name("told", tests, NULL, NULL);
+}
