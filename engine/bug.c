@@ -56,17 +56,9 @@ static bool place_of_event(struct finding *f, uint64_t number, uint32_t *place, 
 
 /* A culprit by what its calls are: each one's family and the way to it from the function that all
  * of them have in common. How often does not count, nor in which order. */
-static bool cause_key(struct finding *f, const struct culprit *c, enum bug_kind kind, uint64_t *key,
-                      struct error *e)
+static uint64_t hash_calls(const struct calltree *tree, enum bug_kind kind, const uint32_t *places,
+                           const uint32_t *calls, size_t n)
 {
-    const struct graph *g = f->a->graph;
-    const struct calltree *tree = f->a->behaviours->tree;
-    size_t n = c->lost.n + 1;
-    uint32_t *places = xcalloc(n, sizeof *places), *calls = xcalloc(n, sizeof *calls);
-    uint64_t survived = c->survived == NO_OP ? c->told : g->ops[c->survived].event;
-    bool done = !survived || place_of_event(f, survived, &places[0], &calls[0], e);
-    for (size_t i = 0; done && i < c->lost.n; i++)
-        done = place_of_event(f, g->ops[c->lost.at[i]].event, &places[i + 1], &calls[i + 1], e);
     uint32_t node = calltree_at(tree, places[0])->node;
     for (size_t i = 1; i < n; i++) {
         uint32_t common = calltree_common(tree, places[0], places[i]);
@@ -74,18 +66,36 @@ static bool cause_key(struct finding *f, const struct culprit *c, enum bug_kind 
             node = common;
     }
     uint64_t lost = 0;
+    struct map seen = {0};
     for (size_t i = 1; i < n; i++) {
         uint64_t part[] = {calltree_relative(tree, node, places[i]), calls[i]};
-        uint64_t hash = XXH3_64bits(part, sizeof part);
-        bool again = false;
-        for (size_t k = 1; k < i; k++)
-            again |= places[k] == places[i] && calls[k] == calls[i];
-        lost += again ? 0 : hash;
+        bool added;
+        map_put(&seen, part, sizeof part, &added);
+        lost += added ? XXH3_64bits(part, sizeof part) : 0;
     }
-    uint64_t whole[] = {(uint64_t)kind, lost, calls[0],
-                        n > 1 || survived ? calltree_relative(tree, node, places[0]) : 0,
+    map_free(&seen);
+    uint64_t whole[] = {(uint64_t)kind, lost, calls[0], calltree_relative(tree, node, places[0]),
                         calltree_node(tree, node)->function};
-    *key = XXH3_64bits(whole, sizeof whole);
+    return XXH3_64bits(whole, sizeof whole);
+}
+
+static bool cause_key(struct finding *f, const struct culprit *c, enum bug_kind kind, uint64_t *key,
+                      struct error *e)
+{
+    const struct graph *g = f->a->graph;
+    uint64_t survived = c->survived == NO_OP ? c->told : g->ops[c->survived].event;
+    if (!survived) { /* the state before the run, which no call made */
+        uint64_t whole[] = {(uint64_t)kind};
+        *key = XXH3_64bits(whole, sizeof whole);
+        return true;
+    }
+    size_t n = c->lost.n + 1;
+    uint32_t *places = xcalloc(n, sizeof *places), *calls = xcalloc(n, sizeof *calls);
+    bool done = place_of_event(f, survived, &places[0], &calls[0], e);
+    for (size_t i = 0; done && i < c->lost.n; i++)
+        done = place_of_event(f, g->ops[c->lost.at[i]].event, &places[i + 1], &calls[i + 1], e);
+    if (done)
+        *key = hash_calls(f->a->behaviours->tree, kind, places, calls, n);
     free(places);
     free(calls);
     return done;
@@ -106,17 +116,9 @@ static bool contains(const uint32_t *sorted, size_t n, uint32_t op)
     return low < n && sorted[low] == op;
 }
 
-static uint64_t told_at(const struct told *told, uint64_t event)
-{
-    for (size_t i = 0; i < told_count(told); i++)
-        if (told_event(told, i) == event)
-            return told_position(told, i);
-    return NEVER;
-}
-
 /* Whether the state lacks what the culprit lost and has what survived it. */
-static bool matches(struct finding *f, const struct culprit *c, const struct explored *state,
-                    const uint32_t *lost, size_t n)
+static bool matches(const struct culprit *c, const struct explored *state, const uint32_t *lost,
+                    size_t n)
 {
     if (c->survived == NO_OP && !c->told)
         return false;
@@ -124,7 +126,7 @@ static bool matches(struct finding *f, const struct culprit *c, const struct exp
         (state->schedule.last == NO_OP || c->survived > state->schedule.last ||
          contains(lost, n, c->survived)))
         return false;
-    if (c->told && told_at(exploration_told(f->x), c->told) >= state->crash)
+    if (c->told && c->told_until > state->crash)
         return false;
     if (!c->lost.n && c->survived != state->schedule.last)
         return false; /* what came later may have mended it */
@@ -141,14 +143,15 @@ static bool matches(struct finding *f, const struct culprit *c, const struct exp
 static bool explains(struct finding *f, const struct culprit *c, const struct explored *state,
                      const uint32_t *lost, size_t n, bool *yes, struct error *e)
 {
-    *yes = matches(f, c, state, lost, n);
+    *yes = matches(c, state, lost, n);
     if (!*yes)
         return true;
     const struct graph *g = f->a->graph;
     uint32_t end = c->survived != NO_OP ? c->survived : c->last == NO_OP ? 0 : c->last + 1;
     bool *survives = xcalloc(g->n + 1, sizeof *survives);
-    for (uint32_t op = 0; op < end; op++)
-        survives[op] = !contains(lost, n, op);
+    memset(survives, true, end * sizeof *survives);
+    for (size_t i = 0; i < n && lost[i] < end; i++)
+        survives[lost[i]] = false;
     struct verdict before;
     /* Up to, but without, what should not be there. */
     bool done =
@@ -184,14 +187,17 @@ static void fill_bug(struct finding *f, struct bug *b, const struct culprit *c, 
     b->verdict.output = xstrdup(c->verdict.output ? c->verdict.output : "");
 }
 
+/* The culprit is the finding's from then on. */
 static bool take_culprit(struct finding *f, struct culprit *c, const struct explored *state,
                          struct error *e)
 {
     enum bug_kind kind = kind_of(f->a->graph, c);
     uint64_t key;
     bool added;
-    if (!cause_key(f, c, kind, &key, e))
+    if (!cause_key(f, c, kind, &key, e)) {
+        culprit_clear(c);
         return false;
+    }
     uint64_t *place = map_put(&f->by_cause, &key, sizeof key, &added);
     if (added) {
         struct bug *b = vec_add(&f->bugs);

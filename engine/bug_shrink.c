@@ -99,8 +99,9 @@ static bool ready(const struct shrinking *s, uint32_t op)
     return true;
 }
 
-/* Step 2: puts lost ops back as long as it stays inconsistent. */
-static bool restore(struct shrinking *s, uint32_t limit, uint32_t last, uint64_t told_until)
+/* Step 2: puts lost ops back as long as it stays inconsistent. None at or behind the limit
+ * survives. */
+static bool restore(struct shrinking *s, uint32_t limit, uint64_t told_until)
 {
     bool again = true;
     while (again) {
@@ -109,14 +110,11 @@ static bool restore(struct shrinking *s, uint32_t limit, uint32_t last, uint64_t
             if (s->survives[op] || !ready(s, op))
                 continue;
             bool bad;
-            uint32_t with = last == NO_OP || op > last ? op : last;
             s->survives[op] = true;
-            if (!is_bad(s, with, told_until, &bad))
+            if (!is_bad(s, limit - 1, told_until, &bad))
                 return false;
             s->survives[op] = bad;
             again |= bad;
-            if (bad && with > last)
-                last = with;
         }
     }
     return true;
@@ -174,7 +172,7 @@ bool culprit_find(struct culprit *c, struct exploration *x, struct analysis *a,
             s.survives[op] = false;
         c->last = limit ? limit - 1 : NO_OP;
         c->told_until = behind;
-        done = restore(&s, limit, last_of(&s, count), behind);
+        done = restore(&s, limit, behind);
         take_lost(&s, c, limit);
         done = done && exploration_test(x, s.survives, c->last, behind, &c->verdict, e);
         c->failed = done && verdict_is_bad(&c->verdict);

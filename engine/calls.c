@@ -16,6 +16,12 @@ const char *call_name(uint16_t call)
     return names[call < CALL_COUNT ? call : CALL_NONE];
 }
 
+bool call_is_sync(uint16_t call)
+{
+    return call == CALL_FSYNC || call == CALL_FDATASYNC || call == CALL_SYNC ||
+           call == CALL_SYNCFS || call == CALL_MSYNC;
+}
+
 char *syscall_name(uint16_t number)
 {
     return seccomp_syscall_resolve_num_arch(SCMP_ARCH_X86_64, number);

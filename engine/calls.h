@@ -6,10 +6,14 @@
 #ifndef ENGINE_CALLS_H
 #define ENGINE_CALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The name of a family: "write" for CALL_WRITE; "?" for a number that is none. */
 const char *call_name(uint16_t call);
+
+/* Whether calls of a family are syncs, whatever they sync and whether they succeed. */
+bool call_is_sync(uint16_t call);
 
 /* The name of a system call; NULL when the number has none. The caller frees it. */
 char *syscall_name(uint16_t number);

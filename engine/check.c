@@ -20,8 +20,10 @@ static bool explore(struct analysis *a, const struct explore_options *options,
         times->check = seconds_since(begin);
         *report = report_build(a, x, bugs, options, times);
         done = report_store(a->session, *report, bugs, x, e);
-        if (!done)
+        if (!done) {
             json_decref(*report);
+            *report = NULL;
+        }
     }
     bugs_free(bugs);
     exploration_free(x);

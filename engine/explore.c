@@ -201,6 +201,17 @@ static struct verdict_key key_at(struct exploration *x, uint64_t told_until)
     return verdict_key(state_hash(stepper_state(x->stepper)), hash, x->options.checker);
 }
 
+/* What the session says of it already. A checker that hung may not with more time than it had. */
+static bool find_verdict(struct exploration *x, const struct verdict_key *key, struct verdict *out)
+{
+    if (!verdicts_find(x->verdicts, key, out))
+        return false;
+    if (out->kind != VERDICT_HUNG || out->seconds >= x->options.timeout)
+        return true;
+    verdict_clear(out);
+    return false;
+}
+
 /* ---- going through ---- */
 
 bool exploration_ended(struct exploration *x)
@@ -247,7 +258,7 @@ bool exploration_visit(struct exploration *x, const struct schedule *s, const st
     *place = x->states.n + 1;
     state.schedule = schedule_copy(s);
     struct verdict known;
-    bool reused = verdicts_find(x->verdicts, &state.key, &known);
+    bool reused = find_verdict(x, &state.key, &known);
     if (reused) {
         state.verdict = known.kind;
         x->counts.reused++;
@@ -316,7 +327,7 @@ bool exploration_test(struct exploration *x, const bool *survives, uint32_t last
     bool added;
     map_put(&x->seen, &key, sizeof key, &added);
     x->counts.shrinking += added;
-    if (verdicts_find(x->verdicts, &key, out))
+    if (find_verdict(x, &key, out))
         return true;
     /* Checkers that an interruption left running would be taken for this one. */
     if (interrupted(x))
@@ -330,7 +341,10 @@ bool exploration_test(struct exploration *x, const bool *survives, uint32_t last
     x->running--;
     *out = verdict_of(&from);
     x->counts.checker_seconds += out->seconds;
-    if (out->kind == VERDICT_NOT_RUN)
-        return error_set(e, "a checker could not be run: %s", out->output);
-    return verdicts_add(x->verdicts, &key, out, e);
+    bool done = out->kind == VERDICT_NOT_RUN
+                    ? error_set(e, "a checker could not be run: %s", out->output)
+                    : verdicts_add(x->verdicts, &key, out, e);
+    if (!done)
+        verdict_clear(out);
+    return done;
 }

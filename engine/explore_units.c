@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/calls.h"
+
 /* ---- units ---- */
 
 static int by_size(const void *x, const void *y)
@@ -231,7 +233,7 @@ static bool at_syncs(struct exploration *x, struct error *e)
 {
     struct analysis *a = x->analysis;
     for (size_t i = 0; i < a->action_count && !exploration_ended(x); i++) {
-        if (a->actions[i].op_count && a->actions[i].call != CALL_FSYNC)
+        if (!call_is_sync((uint16_t)a->actions[i].call))
             continue;
         uint32_t next = a->graph->event_first[a->actions[i].event];
         struct schedule s = {.last = next ? next - 1 : NO_OP};
@@ -251,7 +253,8 @@ static uint64_t random_next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* A last op, and up to a few lost ones among those that it does not need. */
+/* A last op, and up to a few lost ones among those that it does not need, none of them before
+ * another: a schedule's form. */
 static bool randomly(struct exploration *x, struct error *e)
 {
     enum { MOST_LOST = 4, REACH = 256, ROUNDS_WITHOUT_BUDGET = 10000 };
@@ -266,7 +269,8 @@ static bool randomly(struct exploration *x, struct error *e)
             uint32_t op = last - 1 - (uint32_t)(random_next(&random) % reach);
             bool taken = graph_before(g, op, last);
             for (uint32_t k = 0; k < n; k++)
-                taken |= lost[k] == op;
+                taken |=
+                    lost[k] == op || graph_before(g, lost[k], op) || graph_before(g, op, lost[k]);
             if (!taken)
                 lost[n++] = op;
         }

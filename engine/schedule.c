@@ -142,12 +142,16 @@ static bool go_to_wanted(struct stepper *s, uint32_t end, struct error *e)
 {
     uint32_t from = first_difference(s, end);
     go_back(s, from);
-    bool done = go_on(s, from, end, e);
     s->lost.n = 0;
+    if (!go_on(s, from, end, e)) { /* no schedule's state: back to that of none */
+        go_back(s, 0);
+        s->end = 0;
+        return false;
+    }
     for (size_t i = 0; i < s->wanted.n; i++)
         vec_push(&s->lost, s->wanted.at[i]);
     s->end = end;
-    return done;
+    return true;
 }
 
 bool stepper_go(struct stepper *s, const struct schedule *to, struct error *e)
