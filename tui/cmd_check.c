@@ -8,6 +8,7 @@
 #include "engine/check.h"
 #include "engine/clock.h"
 #include "engine/config.h"
+#include "engine/escape.h"
 #include "engine/mem.h"
 #include "tui/check.h"
 #include "tui/commands.h"
@@ -81,11 +82,12 @@ static void tell(const json_t *report)
            cut ? "; " : "", cut ? cut : "");
     json_array_foreach(bugs, i, bug)
     {
+        char *summary = escape_text(json_string_value(json_object_get(bug, "summary")));
         printf("bug %" JSON_INTEGER_FORMAT ": %s: %s (%" JSON_INTEGER_FORMAT " states)\n",
                json_integer_value(json_object_get(bug, "id")),
-               json_string_value(json_object_get(bug, "kind")),
-               json_string_value(json_object_get(bug, "summary")),
+               json_string_value(json_object_get(bug, "kind")), summary,
                json_integer_value(json_object_get(bug, "states")));
+        free(summary);
     }
 }
 
