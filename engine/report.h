@@ -25,8 +25,7 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
 bool report_store(struct session *s, json_t *report, const struct bugs *bugs,
                   const struct exploration *x, struct error *e);
 
-/* The session's report, with the status that people gave its bugs; an error when it has not been
- * checked yet. The caller owns it. */
+/* The session's report; an error when it has not been checked yet. The caller owns it. */
 json_t *report_load(struct session *s, struct error *e);
 
 /* One op as the contract has it; stack: with its stack. The caller owns it. */
