@@ -289,6 +289,8 @@ static bool randomly(struct exploration *x, struct error *e)
 
 bool exploration_units(struct exploration *x, struct error *e)
 {
+    if (!x->analysis->graph->n) /* any strategy: the state before the run is all there is */
+        return prefixes(x, e);
     switch (x->options.strategy) {
     case STRATEGY_EXHAUSTIVE:
         return exhaustively(x, e);

@@ -143,6 +143,10 @@ int check_session(const char *path, struct check_options *check, enum check_tell
         fputs("\r\033[K", stderr);
     int status = STATUS_FAILED;
     if (done) {
+        if (!json_integer_value(json_object_get(report, "ops")))
+            message("the run changed nothing in %s; if that is a surprise, the program has its data "
+                    "elsewhere: record it with the right directory",
+                    check->explore.dir);
         if (telling == CHECK_TELLS_ALL)
             tell_all(report);
         else
