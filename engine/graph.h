@@ -53,6 +53,7 @@ struct graph {
     uint64_t end; /* the last position of the run */
 };
 
+/* Fails when the source does, or when a call or the run is larger than can be followed by blocks. */
 bool graph_build(struct graph **out, const struct model *model, const struct graph_source *source,
                  struct error *e);
 void graph_free(struct graph *g);

@@ -231,6 +231,38 @@ static void sync_range(struct builder *b)
     inode->new_data.n = kept;
 }
 
+/* Each block of a call is followed by itself. No system call but a reflink or a punch reaches past
+ * 2 GiB at once; a damaged session claims any size, and ops are counted in 32 bits. */
+static const uint64_t event_blocks_max = UINT64_C(1) << 22;
+static const size_t ops_max = (size_t)1 << 28;
+
+static bool can_take(struct builder *b, struct error *e)
+{
+    const struct event *event = &b->event;
+    uint64_t bytes = 0;
+    if (event->traits & (EVENT_FAILED | EVENT_UNFINISHED))
+        return true;
+    if (event->call == CALL_WRITE || event->call == CALL_COPY)
+        bytes = event->size;
+    else if (event->call == CALL_FALLOCATE && event->file) {
+        uint64_t length = builder_inode(b, event->file)->length;
+        bool within = !builder_shifts(event) && event->size < length;
+        bytes = builder_changes_range(event) ? (within ? event->size : length) : 0;
+    }
+    if (bytes / OP_BLOCK_SIZE > event_blocks_max)
+        return error_set(e,
+                         "event %llu changes %llu bytes of a file at once, more than can be "
+                         "followed block by block (%llu GiB); record a run with smaller files",
+                         (unsigned long long)b->number, (unsigned long long)bytes,
+                         (unsigned long long)(event_blocks_max * OP_BLOCK_SIZE >> 30));
+    if (b->ops.n > ops_max)
+        return error_set(e,
+                         "by event %llu the run has over %zu ops, more than can be worked with; "
+                         "record a shorter one",
+                         (unsigned long long)b->number, ops_max);
+    return true;
+}
+
 static void take_event(struct builder *b)
 {
     const struct event *e = &b->event;
@@ -398,7 +430,7 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
     uint64_t end = 0;
     for (b.number = 1; b.number <= source->events; b.number++) {
         event_first[b.number] = (uint32_t)b.ops.n;
-        if (!source->event(source->data, b.number, &b.event, e)) {
+        if (!source->event(source->data, b.number, &b.event, e) || !can_take(&b, e)) {
             free(event_first);
             builder_free(&b);
             return false;

@@ -92,6 +92,9 @@ uint32_t builder_edges_end(const struct builder *b, uint32_t op);
 /* graph_ops.c: the ops of the event at hand. */
 void builder_contents(struct builder *b); /* write, copy, truncate, fallocate, open with O_TRUNC */
 void builder_names(struct builder *b);
+/* Of a fallocate: whether it moves or frees blocks, and whether it moves those behind its range. */
+bool builder_changes_range(const struct event *e);
+bool builder_shifts(const struct event *e);
 /* A copy of a data op that a sync carries past the new blocks before it, but not past `previous`.
  * Later changes of its block follow the copy. */
 uint32_t builder_carry_data(struct builder *b, uint32_t original, uint32_t previous);

@@ -373,12 +373,22 @@ static void set_length(struct builder *b, uint32_t file, uint64_t length)
     inode->length = length;
 }
 
+bool builder_shifts(const struct event *e)
+{
+    return e->flags & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE);
+}
+
+bool builder_changes_range(const struct event *e)
+{
+    return builder_shifts(e) || (e->flags & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE));
+}
+
 /* Punch, zero, collapse, insert: what the blocks hold is written first; one op does it all. */
 static void change_range(struct builder *b)
 {
     const struct event *e = &b->event;
     struct inode *inode = builder_inode(b, e->file);
-    bool shifts = e->flags & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE);
+    bool shifts = builder_shifts(e);
     uint64_t end = shifts ? inode->length : e->offset + e->size;
     uint64_t stop = end < inode->length ? end : inode->length;
     struct op op = {.kind = OP_RANGE, .file = e->file, .offset = e->offset, .length = e->size};
@@ -409,9 +419,7 @@ static void change_range(struct builder *b)
 static void contents_fallocate(struct builder *b)
 {
     const struct event *e = &b->event;
-    enum { CHANGES = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE | FALLOC_FL_COLLAPSE_RANGE |
-                     FALLOC_FL_INSERT_RANGE };
-    if (e->flags & CHANGES) {
+    if (builder_changes_range(e)) {
         change_range(b);
         return;
     }

@@ -15,6 +15,9 @@
 
 enum { MOST_WORDS = 8 };
 
+/* What a program can say of a file: its states are held in memory, and shown in full. */
+static const uint64_t most_bytes = UINT64_C(1) << 30;
+
 /* A name that is there at this point of the program. */
 struct name {
     uint32_t dir, file;
@@ -152,7 +155,9 @@ static bool number(struct litmus *l, const char *word, uint64_t *out, struct err
 {
     char *end;
     *out = strtoull(word, &end, 0);
-    return (isdigit((unsigned char)*word) && !*end) || wrong(l, e, "not a number", word);
+    if (!isdigit((unsigned char)*word) || *end)
+        return wrong(l, e, "not a number", word);
+    return *out <= most_bytes || wrong(l, e, "too large for a litmus program", word);
 }
 
 static bool fill(struct litmus *l, const char *word, char *out, struct error *e)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <linux/falloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -583,6 +584,8 @@ static void test_mistakes_in_the_notation(void **state)
         {"create a\npwrite a 0 1 x", "p:2: a letter in quotes is wanted, like 'x', not: x"},
         {"create a\nappend a 1 'x' fast", "p:2: dsync or sync may stand here, not: fast"},
         {"create a\nappend a 99999999999 'x'", "p:2: too large for a litmus program: 99999999999"},
+        {"file a 99999999999999999999 'x'",
+         "p:1: too large for a litmus program: 99999999999999999999"},
         {"create a\nfile b", "p:2: what is there before the run comes before the calls: file"},
         {"file a 10", "p:1: a length wants a letter after: 10"},
         {"file a\nfallocate a 0 1 all", "p:2: keep, punch or zero may stand here, not: all"},
@@ -596,9 +599,57 @@ static void test_mistakes_in_the_notation(void **state)
     }
 }
 
+/* ---- what cannot be followed ---- */
+
+static bool huge_event(void *data, uint64_t number, struct event *out, struct error *e)
+{
+    (void)number, (void)e;
+    *out = *(const struct event *)data;
+    return true;
+}
+
+static uint64_t huge_length(void *data, uint32_t file)
+{
+    (void)data, (void)file;
+    return INT64_MAX;
+}
+
+static bool no_block(void *data, uint32_t file, uint64_t block)
+{
+    (void)data, (void)file, (void)block;
+    return false;
+}
+
+/* Sessions can say anything, and zeros take no room in them: an error at once, not after all blocks
+ * of it. What is only a length costs nothing. */
+static void test_huge_calls(void **state)
+{
+    struct event write = {.entry = 1, .exit = 2, .file = 2, .size = INT64_MAX, .call = CALL_WRITE};
+    struct event punch = write, allocate = write;
+    punch.call = allocate.call = CALL_FALLOCATE;
+    punch.flags = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    const struct {
+        struct event *event;
+        bool fits;
+    } cases[] = {{&write, false}, {&punch, false}, {&allocate, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph_source source = {cases[i].event, 1, huge_event, huge_length, no_block};
+        struct graph *g = NULL;
+        struct model model;
+        struct error e;
+        assert_true(model_find("ext4", &model, &e));
+        assert_int_equal(graph_build(&g, &model, &source, &e), cases[i].fits);
+        if (!cases[i].fits)
+            assert_non_null(strstr(e.text, "event 1 "));
+        graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_huge_calls),
         cmocka_unit_test(test_ops_of_a_new_block),
         cmocka_unit_test(test_names_in_order),
         cmocka_unit_test(test_strict_is_a_chain),
