@@ -85,11 +85,57 @@ static bool read_number(const char *text, uint64_t max, uint64_t *number)
     return isdigit((unsigned char)*text) && !*end && !errno && *number <= max;
 }
 
+/* Writes what the checker is to find by its environment beside the folder. */
+static bool write_beside(const char *dir, const char *suffix, const char *bytes, size_t size,
+                         struct error *e)
+{
+    char *path = xasprintf("%s%s", dir, suffix);
+    FILE *f = fopen(path, "we");
+    bool ok = f && fwrite(bytes, 1, size, f) == size;
+    ok = f && fclose(f) == 0 && ok;
+    if (!ok)
+        error_errno(e, "cannot write %s", path);
+    free(path);
+    return ok;
+}
+
+/* The checker's command as it was run on the state: in its folder, with what had been told. */
+static bool print_checker(struct session *s, const char *checker, const char *dir,
+                          uint64_t told_until, struct error *e)
+{
+    struct told *told;
+    char *full = realpath(dir, NULL);
+    const char *folder = session_meta(s, "folder");
+    if (!full)
+        return error_errno(e, "%s", dir);
+    bool ok = told_new(&told, s, e);
+    if (ok) {
+        struct told_until until = told_before(told, told_until);
+        ok = write_beside(full, ".stdout", until.printed, until.printed_size, e) &&
+             write_beside(full, ".markers", until.markers, until.markers_size, e);
+        told_free(told);
+    }
+    if (ok) {
+        char *env = config_command("FLOTSAM_DIR={dir} FLOTSAM_STDOUT={dir}.stdout "
+                                   "FLOTSAM_MARKERS={dir}.markers",
+                                   full);
+        char *command = config_command(checker, full);
+        char *enter = config_command(folder ? "cd {dir} && " : "", folder ? folder : "");
+        printf("%s%s %s\n", enter, env, command);
+        free(enter);
+        free(env);
+        free(command);
+    }
+    free(full);
+    return ok;
+}
+
 /* A state of the last check, and how to have it checked; what is it called by. */
 static bool lay_out(struct session *s, struct report_state *state, const char *what,
                     const char *dir, struct error *e)
 {
     struct layout_counts laid;
+    uint64_t told_until = state->told_until;
     bool ok = report_lay_out(s, state, dir, &laid, e);
     report_state_clear(state);
     if (!ok)
@@ -99,13 +145,9 @@ static bool lay_out(struct session *s, struct report_state *state, const char *w
     if (!report)
         return false;
     const char *checker = json_string_value(json_object_get(report, "checker"));
-    if (checker) {
-        char *command = config_command(checker, dir);
-        printf("%s\n", command);
-        free(command);
-    }
+    ok = !checker || print_checker(s, checker, dir, told_until, e);
     json_decref(report);
-    return true;
+    return ok;
 }
 
 static bool replay_bug(struct session *s, const char *text, const char *dir, struct error *e)
@@ -175,5 +217,6 @@ const struct command command_replay = {
     .details = "DIR is made, or must be empty. end is the state at the end of the run, nothing\n"
                "lost: contents, names, sizes, hard and symbolic links and modes are those that\n"
                "the program left. bug:N is the state that showed bug N of the last check, state:N\n"
-               "the one that flotsam states lists as N; the command that checks it is printed.",
+               "the one that flotsam states lists as N; the command that checks it is printed, and\n"
+               "what had been told lies beside it in DIR.stdout and DIR.markers.",
 };
