@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "engine/bits.h"
+#include "engine/calls.h"
 #include "engine/graph_session.h"
 #include "engine/map.h"
 #include "engine/vec.h"
@@ -62,12 +63,6 @@ static size_t path_of(void *data, uint32_t stack, const struct call_frame **out)
     return t->frames.n;
 }
 
-static bool is_sync(const struct event *event)
-{
-    return event->call == CALL_FSYNC || event->call == CALL_FDATASYNC || event->call == CALL_SYNC ||
-           event->call == CALL_SYNCFS || event->call == CALL_MSYNC;
-}
-
 static bool find_actions(struct analysis *a, struct error *e)
 {
     vec_of(struct action) actions = {0};
@@ -79,7 +74,7 @@ static bool find_actions(struct analysis *a, struct error *e)
             vec_free(&actions);
             return false;
         }
-        if (!count && (!is_sync(&event) || (event.traits & EVENT_FAILED)))
+        if (!count && (!call_is_sync(event.call) || (event.traits & EVENT_FAILED)))
             continue;
         vec_push(&actions,
                  (struct action){n, event.thread, event.stack, first, (uint32_t)count, event.call});
