@@ -62,11 +62,19 @@ static bool is_bad(struct shrinking *s, uint32_t last, uint64_t told_until, bool
     return true;
 }
 
-/* Step 1: how many items it takes to be inconsistent. Inconsistency need not grow with them, so
- * what the search ends at is a place where it begins, not always the first. */
+/* Halves what lies between, in steps that grow from the end: inconsistency need not grow with the
+ * items, and what an earlier one broke and a later one mended is another state's cause. */
+static size_t next_try(size_t good, size_t bad, size_t *step)
+{
+    size_t tried = bad - good > 2 * *step ? bad - *step : (good + bad) / 2;
+    *step *= 2;
+    return tried;
+}
+
+/* Step 1: how many items it takes to be inconsistent: a place near the end where it begins. */
 static bool first_bad(struct shrinking *s, size_t *count, bool *failed)
 {
-    size_t good = 0, bad = s->items.n;
+    size_t good = 0, bad = s->items.n, step = 1;
     bool is;
     if (!is_bad(s, last_of(s, bad), position_behind(s, bad), failed))
         return false;
@@ -79,13 +87,13 @@ static bool first_bad(struct shrinking *s, size_t *count, bool *failed)
         return true;
     }
     while (bad - good > 1) {
-        size_t middle = (good + bad) / 2;
-        if (!is_bad(s, last_of(s, middle), position_behind(s, middle), &is))
+        size_t tried = next_try(good, bad, &step);
+        if (!is_bad(s, last_of(s, tried), position_behind(s, tried), &is))
             return false;
         if (is)
-            bad = middle;
+            bad = tried;
         else
-            good = middle;
+            good = tried;
     }
     *count = bad;
     return true;
