@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/explore_inside.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
 
 #include "engine/buf.h"
 #include "engine/moment.h"
@@ -36,6 +41,41 @@ bool strategy_find(const char *name, enum strategy *out, struct error *e)
 const char *strategy_name(enum strategy s)
 {
     return strategies[s];
+}
+
+/* ---- who checks ---- */
+
+/* A checker that was edited is another checker: its old verdicts must not be taken for its own. So
+ * it is its command together with the contents of the files that the command names. */
+static void add_contents(struct buf *out, const char *folder, const char *word)
+{
+    struct stat st;
+    char *path = *word == '/' || !folder ? xstrdup(word) : xasprintf("%s/%s", folder, word);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    free(path);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (bytes != MAP_FAILED) {
+            buf_printf(out, " %016llx", (unsigned long long)XXH3_64bits(bytes, (size_t)st.st_size));
+            munmap(bytes, (size_t)st.st_size);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static char *checker_identity(const struct explore_options *options)
+{
+    struct buf out = {0};
+    char *words = xstrdup(options->checker), *rest;
+    buf_text(&out, options->checker);
+    for (char *word = strtok_r(words, " \t\"'", &rest); word;
+         word = strtok_r(NULL, " \t\"'", &rest))
+        add_contents(&out, options->cwd, word);
+    free(words);
+    char *identity = xstrdup(buf_string(&out));
+    buf_free(&out);
+    return identity;
 }
 
 /* ---- making one ---- */
@@ -83,6 +123,7 @@ bool exploration_new(struct exploration **out, struct analysis *a,
     x->analysis = a;
     x->options = *options;
     x->source = state_session_source(a->session);
+    x->checker = checker_identity(options);
     if (!make_pool(x, e) || !stepper_new(&x->stepper, a->graph, &x->source, e) ||
         !told_new(&x->told, a->session, e) || !verdicts_open(&x->verdicts, a->session, e)) {
         exploration_free(x);
@@ -111,6 +152,7 @@ void exploration_free(struct exploration *x)
     vec_free(&x->states);
     vec_free(&x->units);
     map_free(&x->seen);
+    free(x->checker);
     free(x);
 }
 
@@ -180,7 +222,8 @@ static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_
     struct state *state = stepper_state(x->stepper);
     if (!scene_sync(x->scenes.at[worker], state, e))
         return false;
-    struct told_until told = told_before(x->told, told_until);
+    /* A checker whose verdicts do not depend on what was told is not told. */
+    struct told_until told = told_before(x->told, x->options.acknowledgements ? told_until : 0);
     char *markers = xstrndup(told.markers, told.markers_size);
     struct pool_input input = {.printed = told.printed,
                                .printed_size = told.printed_size,
@@ -198,7 +241,7 @@ static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_
 static struct verdict_key key_at(struct exploration *x, uint64_t told_until)
 {
     uint64_t hash = x->options.acknowledgements ? told_before(x->told, told_until).hash : 0;
-    return verdict_key(state_hash(stepper_state(x->stepper)), hash, x->options.checker);
+    return verdict_key(state_hash(stepper_state(x->stepper)), hash, x->checker);
 }
 
 /* What the session says of it already. A checker that hung may not with more time than it had. */
@@ -281,6 +324,11 @@ bool exploration_run(struct exploration *x, struct error *e)
 {
     bool done =
         exploration_units(x, e) && take_all_verdicts(x, e) && verdicts_flush(x->verdicts, e);
+    if (done && !*x->counts.cut && x->left_out)
+        snprintf(
+            x->counts.cut, sizeof x->counts.cut,
+            "of up to %llu more unsynced ops around a behaviour only the latest %d were varied",
+            (unsigned long long)x->left_out, ENVIRONMENT_MAX);
     x->counts.complete = done && !*x->counts.cut;
     if (done)
         exploration_count_possible(x);

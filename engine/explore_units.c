@@ -74,6 +74,8 @@ static void members_of_behaviour(struct exploration *x, const struct unit *u, st
     uint32_t *own = xcalloc(b->ops, sizeof *own);
     size_t n = behaviour_ops(list, b, own);
     const struct environment *env = environment_of(x->environments, own, n, ENVIRONMENT_MAX);
+    if (env->left_out > x->left_out)
+        x->left_out = env->left_out;
     vec_of(struct member) all = {0};
     for (size_t i = 0; i < n; i++)
         vec_push(&all, (struct member){own[i], 0});

@@ -103,14 +103,11 @@ static void tell_all(const json_t *report)
 static bool complete(struct session *s, struct check_options *check, struct error *e)
 {
     struct explore_options *x = &check->explore;
-    const char *folder = session_meta(s, "folder");
     x->dir = session_meta(s, "directory");
-    if (!x->cwd && !x->checker)
-        x->cwd = folder;
-    if (!x->cwd)
-        x->cwd = session_meta(s, "cwd");
-    if (!x->checker)
+    if (!x->checker) { /* a checker that is given now is looked for here */
         x->checker = session_meta(s, "checker");
+        x->cwd = session_meta(s, "folder");
+    }
     const char *told = session_meta(s, "acknowledgements");
     if (told && !strcmp(told, "no"))
         x->acknowledgements = false;
@@ -144,9 +141,10 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     int status = STATUS_FAILED;
     if (done) {
         if (!json_integer_value(json_object_get(report, "ops")))
-            message("the run changed nothing in %s; if that is a surprise, the program has its data "
-                    "elsewhere: record it with the right directory",
-                    check->explore.dir);
+            message(
+                "the run changed nothing in %s; if that is a surprise, the program has its data "
+                "elsewhere: record it with the right directory",
+                check->explore.dir);
         if (telling == CHECK_TELLS_ALL)
             tell_all(report);
         else
