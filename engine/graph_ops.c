@@ -465,7 +465,10 @@ static void touch_entry(struct builder *b, uint32_t dir, uint32_t name, uint32_t
     builder_edge(b, (uint32_t)*last - 1, RULE_ENTRY);
     *last = (uint64_t)op + 1;
     struct inode *parent = builder_inode(b, dir);
-    builder_edge(b, parent->created, RULE_PARENT);
+    /* Where a sync of a directory keeps its entries and no more, its own name may be lost after
+     * that, and what it holds with it. */
+    if (b->model.sync != SYNC_OWN_ENTRIES)
+        builder_edge(b, parent->created, RULE_PARENT);
     if (b->model.names == NAMES_SAME_FILE)
         builder_edge(b, parent->last_name, RULE_JOURNAL);
     /* Entries are what a directory holds: fdatasync of it is fsync. */

@@ -163,7 +163,8 @@ static void test_names_in_order(void **state)
     check_before("ext4-paper", "dir d\ncreate d/a\ncreate d/b\n", 1, 2, true);
     check_before("posix", "dir d\ncreate d/a\ncreate d/b\n", 1, 2, false);
     for (size_t i = 0; i < MODELS; i++) {
-        check_before(all_models[i], names, 1, 3, true); /* no entry without its directory */
+        /* No entry without its directory; but posix lets a synced directory lose its own name. */
+        check_before(all_models[i], names, 1, 3, strcmp(all_models[i], "posix") != 0);
         check_before(all_models[i], "create a\nrename a b\n", 1, 2, true);
         check_before(all_models[i], "file a\nunlink a\ncreate a\n", 1, 2, true);
     }

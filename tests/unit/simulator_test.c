@@ -472,7 +472,10 @@ static void change_entry(struct machine *m, struct item *item, uint32_t dir, uin
 {
     struct entry *entry = &m->entries[entry_of(m, dir, letter_of(m, name))];
     struct inode *parent = &m->inodes[dir];
-    item->entries |= entry->changes | parent->created;
+    item->entries |= entry->changes;
+    /* posix: a synced directory may itself have no name yet. */
+    if (m->kind != POSIX && m->kind != PAPER)
+        item->entries |= parent->created;
     if (m->kind == PAPER)
         item->needs |= parent->names;
     entry->changes |= last(m);
