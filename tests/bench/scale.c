@@ -375,7 +375,9 @@ static bool analyse(const char *path, const struct model *model, struct result *
     if (!session_open(&s, path, e) || !analysis_new(&a, s, &options, e))
         return false;
     out->cpu[ANALYSIS] = cpu_seconds() - asked.begin;
-    out->analysis_peak = peak_bytes();
+    out->analysis_peak = out->peak = peak_bytes();
+    if (!a->graph->n) /* the empty session: there is nothing to go through */
+        return true;
     struct exploration x = {.analysis = a,
                             .options = {.strategy = STRATEGY_REPRESENTATIVE,
                                         .progress = go_on,

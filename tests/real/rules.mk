@@ -61,5 +61,7 @@ bench-check: $(O)/flotsam $(O)/tests/real/leveldb_six $(O)/tests/bench/nothing
 $(O)/tests/bench/scale: $(O)/tests/bench/scale.o $(ARCHIVES)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+test-programs: $(O)/tests/bench/scale
+
 bench-scale: $(O)/tests/bench/scale
 	@$< $(MODEL)
