@@ -28,7 +28,6 @@ struct inode *builder_inode(struct builder *b, uint32_t file)
 uint32_t builder_op(struct builder *b, struct op op)
 {
     op.event = b->number;
-    op.ordinal = b->ordinal++;
     uint32_t number = (uint32_t)b->ops.n;
     vec_push(&b->ops, op);
     vec_push(&b->issued, b->event.entry);
@@ -266,7 +265,6 @@ static bool can_take(struct builder *b, struct error *e)
 static void take_event(struct builder *b)
 {
     const struct event *e = &b->event;
-    b->ordinal = 0;
     if (e->traits & (EVENT_FAILED | EVENT_UNFINISHED))
         return;
     uint32_t first = (uint32_t)b->ops.n;

@@ -61,7 +61,6 @@ struct builder {
     const struct graph_source *source;
     struct event event;   /* at hand, */
     uint64_t number;      /* and its number */
-    uint16_t ordinal;     /* of its next op */
     bool own_sync;        /* the event is a synced write */
     vec_of(struct op) ops;
     vec_of(uint64_t) issued;

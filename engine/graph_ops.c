@@ -572,12 +572,10 @@ static uint32_t copy_op(struct builder *b, uint32_t original)
 {
     struct op op = b->ops.at[original];
     uint64_t event = op.event;
-    uint16_t ordinal = op.ordinal;
     op.flags |= OP_CARRIED;
     op.carried = original;
     uint32_t copy = builder_op(b, op);
     b->ops.at[copy].event = event;
-    b->ops.at[copy].ordinal = ordinal;
     b->covered.at[copy] = b->event.exit;
     return copy;
 }

@@ -74,7 +74,7 @@ static bool failed(const struct layout *l, const char *verb, const char *name)
 
 /* Contents */
 
-static bool write_fully(int fd, const char *bytes, size_t size, uint64_t offset)
+bool layout_write(int fd, const char *bytes, size_t size, uint64_t offset)
 {
     while (size) {
         ssize_t n = pwrite(fd, bytes, size, (off_t)offset);
@@ -91,7 +91,7 @@ static bool write_fully(int fd, const char *bytes, size_t size, uint64_t offset)
 
 static bool flush(struct layout *l, int fd, const char *name)
 {
-    bool ok = write_fully(fd, l->chunk, l->used, l->start);
+    bool ok = layout_write(fd, l->chunk, l->used, l->start);
     l->used = 0;
     return ok || failed(l, "write", name);
 }

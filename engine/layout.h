@@ -32,4 +32,7 @@ bool tree_lay_out(const struct tree *t, struct session *s, const char *dir,
  * error when it is not empty. */
 int layout_open_top(const char *dir, struct error *e);
 
+/* Writes all of it, however many calls that takes. False, with errno, when it cannot. */
+bool layout_write(int fd, const char *bytes, size_t size, uint64_t offset);
+
 #endif

@@ -107,9 +107,9 @@ bool model_find(const char *name, struct model *out, struct error *e)
 }
 
 static const struct model_switch switches[] = {
-    {"auto_da_alloc", "ext4: a rename over a file first allocates the new file's blocks"},
-    {"dioread_lock", "ext4: data is written before its block is allocated, so no zeros"},
-    {NULL, NULL},
+    {"auto_da_alloc", true, "ext4: a rename over a file first allocates the new file's blocks"},
+    {"dioread_lock", false, "ext4: data is written before its block is allocated, so no zeros"},
+    {NULL, false, NULL},
 };
 
 const struct model_switch *model_switches(void)

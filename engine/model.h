@@ -73,6 +73,7 @@ struct model {
 /* What a config's [model] section may set besides the name. */
 struct model_switch {
     const char *name;
+    bool on; /* the default */
     const char *help;
 };
 /* Ended by an entry without a name. */

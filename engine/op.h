@@ -40,7 +40,6 @@ struct op {
     uint32_t carried; /* OP_CARRIED: the op that it is a copy of */
     uint8_t kind;
     uint8_t flags;
-    uint16_t ordinal; /* its place among the ops of its event, from 0 */
 };
 
 /* What op numbers that mean "none" look like. */

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/layout.h"
 #include "engine/mem.h"
 
 /* While a block is being written: equal to no hash of a block, as far as hashes ever differ. */
@@ -83,21 +84,6 @@ void scene_forget(struct scene_file *sf)
 
 /* Contents */
 
-static bool write_fully(int fd, const char *bytes, size_t size, uint64_t offset)
-{
-    while (size) {
-        ssize_t n = pwrite(fd, bytes, size, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 /* Blocks of one leaf, next to each other, that go to disk together. */
 struct run {
     const struct state_file *file;
@@ -112,7 +98,7 @@ struct run {
 static bool flush(struct scene *c, struct run *run)
 {
     uint64_t offset = (run->disk->first + run->first) * OP_BLOCK_SIZE;
-    if (run->n && !write_fully(run->fd, c->chunk, run->bytes, offset))
+    if (run->n && !layout_write(run->fd, c->chunk, run->bytes, offset))
         return scene_failed(c, "write", run->entry);
     for (unsigned i = 0; i < run->n; i++)
         run->disk->hashes[run->first + i] = run->hashes[i];
@@ -130,7 +116,7 @@ static bool clear_block(struct scene *c, struct run *run, unsigned slot, uint32_
     c->counts.blocks++;
     if (fallocate(run->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
                   OP_BLOCK_SIZE) != 0 &&
-        !write_fully(run->fd, zeros, length, offset))
+        !layout_write(run->fd, zeros, length, offset))
         return scene_failed(c, "write", run->entry);
     run->disk->hashes[slot] = (struct state_hash){0, 0};
     return true;

@@ -26,12 +26,18 @@ static const struct command_option options[] = {
     {0},
 };
 
-/* Of the models, under [model]. */
-static const struct config_switch switches[] = {
-    {"auto_da_alloc", true, "ext4: a rename over a file first allocates the new file's blocks"},
-    {"dioread_lock", false, "ext4: data is written before its block is allocated, so no zeros"},
-    {NULL, false, NULL},
-};
+/* The models' switches as a config takes them, under [model]. */
+static struct config_switch *config_switches(void)
+{
+    const struct model_switch *from = model_switches();
+    size_t n = 0;
+    while (from[n].name)
+        n++;
+    struct config_switch *to = xcalloc(n + 1, sizeof *to);
+    for (size_t i = 0; i < n; i++)
+        to[i] = (struct config_switch){from[i].name, from[i].on, from[i].help};
+    return to;
+}
 
 /* The session's name when none is given: in the working directory, where the other commands look
  * for the newest, called after the config, or after its folder when it is a flotsam.ini. */
@@ -233,9 +239,11 @@ static int run_run(int argc, char **argv)
 
     struct config c;
     struct error e;
+    struct config_switch *switches = config_switches();
     config_begin(&c, switches);
     int status = config_load(&c, o.argv[0], &e) ? run_target(&c, output) : command_failed(&e);
     config_free(&c);
+    free(switches);
     return status;
 }
 

@@ -94,11 +94,6 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     return true;
 }
 
-static void close_view(struct view *v)
-{
-    free(v);
-}
-
 struct view *behaviours_view(struct analysis *a, const struct groups *groups)
 {
     static const struct view_ops ops = {
@@ -108,7 +103,7 @@ struct view *behaviours_view(struct analysis *a, const struct groups *groups)
         .seek = view_seek_all,
         .draw = draw,
         .detail = view_no_detail,
-        .close = close_view,
+        .close = view_close_plain,
     };
     struct behaviours_table *t = xcalloc(1, sizeof *t);
 

@@ -87,11 +87,6 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     return true;
 }
 
-static void close_view(struct view *v)
-{
-    free(v);
-}
-
 struct view *groups_view(struct analysis *a, const struct groups *groups)
 {
     static const struct view_ops ops = {
@@ -101,7 +96,7 @@ struct view *groups_view(struct analysis *a, const struct groups *groups)
         .seek = view_seek_all,
         .draw = draw,
         .detail = view_no_detail,
-        .close = close_view,
+        .close = view_close_plain,
     };
     struct groups_table *t = xcalloc(1, sizeof *t);
 

@@ -137,6 +137,8 @@ struct view_ops {
 bool view_seek_all(struct view *v, uint64_t *row, int step, struct error *e);
 bool view_no_detail(struct view *v, uint64_t row, size_t n, struct cell *out, bool *more,
                     struct error *e);
+/* For views that own nothing but themselves. */
+void view_close_plain(struct view *v);
 
 /* The head of every view. */
 struct view {

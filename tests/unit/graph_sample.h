@@ -97,8 +97,8 @@ static inline uint32_t sample_op(struct sample *s, uint8_t kind, uint32_t file, 
                                   .offset = block * OP_BLOCK_SIZE,
                                   .length = OP_BLOCK_SIZE,
                                   .file = file,
-                                  .kind = kind,
-                                  .ordinal = (uint16_t)a->op_count++});
+                                  .kind = kind});
+    a->op_count++;
     vec_push(&s->durable, NEVER);
     return (uint32_t)s->ops.n - 1;
 }
