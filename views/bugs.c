@@ -75,6 +75,18 @@ static void close_view(struct view *v)
     free(v);
 }
 
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_BUG, .number = row};
+    return true;
+}
+
+static uint64_t find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_BUG && s->number <= count(v) ? s->number : 0;
+}
+
 struct view *bugs_view_open(const json_t *report)
 {
     static const struct view_ops ops = {
@@ -84,6 +96,8 @@ struct view *bugs_view_open(const json_t *report)
         .seek = view_seek_all,
         .draw = draw,
         .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
         .close = close_view,
     };
     struct bugs_view *b = xcalloc(1, sizeof *b);

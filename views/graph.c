@@ -95,6 +95,18 @@ static void close_view(struct view *v)
     free(v);
 }
 
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_OP, .number = row - 1};
+    return true;
+}
+
+static uint64_t find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_OP && s->number < count(v) ? s->number + 1 : 0;
+}
+
 struct view *graph_view(struct analysis *a, struct trace_filter *filter)
 {
     static const struct view_ops ops = {
@@ -104,6 +116,8 @@ struct view *graph_view(struct analysis *a, struct trace_filter *filter)
         .seek = seek,
         .draw = draw,
         .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
         .close = close_view,
     };
     struct graph_table *t = xcalloc(1, sizeof *t);

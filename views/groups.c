@@ -87,6 +87,18 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     return true;
 }
 
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_GROUP, .number = row - 1};
+    return true;
+}
+
+static uint64_t find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_GROUP && s->number < count(v) ? s->number + 1 : 0;
+}
+
 struct view *groups_view(struct analysis *a, const struct groups *groups)
 {
     static const struct view_ops ops = {
@@ -96,6 +108,8 @@ struct view *groups_view(struct analysis *a, const struct groups *groups)
         .seek = view_seek_all,
         .draw = draw,
         .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
         .close = view_close_plain,
     };
     struct groups_table *t = xcalloc(1, sizeof *t);

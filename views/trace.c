@@ -143,6 +143,18 @@ static bool trace_detail(struct view *v, uint64_t row, size_t n, struct cell *ou
     return true;
 }
 
+static bool trace_subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_EVENT, .number = row};
+    return true;
+}
+
+static uint64_t trace_find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_EVENT && s->number <= trace_count(v) ? s->number : 0;
+}
+
 static const struct view_ops trace_ops = {
     .name = "trace",
     .columns = trace_columns,
@@ -150,6 +162,8 @@ static const struct view_ops trace_ops = {
     .seek = trace_seek,
     .draw = trace_draw,
     .detail = trace_detail,
+    .subject = trace_subject,
+    .find = trace_find,
     .close = trace_close,
 };
 

@@ -302,6 +302,8 @@ bool why_view(struct view **out, struct analysis *a, const struct groups *groups
         .seek = view_seek_all,
         .draw = draw,
         .detail = detail,
+        .subject = view_no_subject,
+        .find = view_find_nothing,
         .close = close_view,
     };
     struct why *w = xcalloc(1, sizeof *w);

@@ -188,6 +188,8 @@ bool why_op_view(struct view **out, struct analysis *a, uint32_t before, uint32_
         .seek = view_seek_all,
         .draw = draw,
         .detail = detail,
+        .subject = view_no_subject,
+        .find = view_find_nothing,
         .close = close_view,
     };
     struct why_op *w = xcalloc(1, sizeof *w);
