@@ -28,6 +28,9 @@ struct analysis {
 struct analysis_options {
     struct model model;
     struct behaviour_options behaviours;
+    const struct fix *fixes; /* syncs that are pretended; valid ones (fix.h) */
+    size_t fix_count;
+    const struct interrupt *interrupt; /* NULL: nobody asks; else it outlives the analysis */
 };
 
 /* The session must stay open as long as the analysis. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * check: from a session to its bugs, in one call: analysis, exploration, causes, report. What is
- * found is in the session when it returns.
+ * found is in the session when it returns. A check with pretended syncs is a try: its report is
+ * kept apart from that of the last check, and says what became of each of that check's bugs.
  */
 #ifndef ENGINE_CHECK_H
 #define ENGINE_CHECK_H
@@ -11,6 +12,9 @@
 struct check_options {
     struct model model;
     struct explore_options explore;
+    const struct fix *fixes; /* pretended; any make it a try */
+    size_t fix_count;
+    bool verify; /* try the sync that is proposed for each bug, too */
 };
 
 /* *report is the document (report.h), the caller's. False when it could not be done; an

@@ -230,6 +230,32 @@ static bool prefixes(struct exploration *x, struct error *e)
     return true;
 }
 
+/* How many ops were issued before a position. */
+static uint32_t ops_before(const struct graph *g, uint64_t position)
+{
+    size_t low = 0, high = g->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (g->issued[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
+static bool at_fixes(struct exploration *x, struct error *e)
+{
+    const struct graph *g = x->analysis->graph;
+    for (size_t i = 0; i < g->fix_count && !exploration_ended(x); i++) {
+        uint32_t next = ops_before(g, g->fixes[i].position);
+        struct schedule s = {.last = next ? next - 1 : NO_OP};
+        if (!exploration_visit(x, &s, &whole_trace, e))
+            return false;
+    }
+    return true;
+}
+
 /* What was issued when a sync began, and when it had returned. */
 static bool at_syncs(struct exploration *x, struct error *e)
 {
@@ -243,7 +269,7 @@ static bool at_syncs(struct exploration *x, struct error *e)
             return false;
     }
     struct schedule end = {.last = a->graph->n ? (uint32_t)a->graph->n - 1 : NO_OP};
-    return exploration_visit(x, &end, &whole_trace, e);
+    return at_fixes(x, e) && exploration_visit(x, &end, &whole_trace, e);
 }
 
 /* splitmix64: small, and the same everywhere. */

@@ -257,9 +257,9 @@ static json_t *bug_message(const json_t *report, const json_t *bug)
     report_add(&text, bug, "rule", ESCAPE_UTF8);
     buf_text(&text, ".\nChecker: ");
     report_add_verdict(&text, bug);
-    if (report_has(bug, "fix")) {
+    if (report_has_fix(bug)) {
         buf_text(&text, ".\nProposed fix: ");
-        report_add(&text, bug, "fix", ESCAPE_UTF8);
+        report_add_fix(&text, bug, ESCAPE_UTF8);
     }
     buf_text(&text, ".\nTo reproduce: ");
     report_add_replay(&text, report, bug);

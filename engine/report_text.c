@@ -217,6 +217,15 @@ static void add_seen(struct buf *out, const json_t *bug)
     buf_char(out, '\n');
 }
 
+static void add_fix(struct buf *out, const json_t *bug)
+{
+    struct buf text = {0};
+    buf_text(&text, "Proposed fix: ");
+    report_add_fix(&text, bug, escape_locale());
+    paragraph(out, INDENT, INDENT, &text);
+    buf_char(out, '\n');
+}
+
 void report_bug_text(const json_t *report, const json_t *bug, struct buf *out)
 {
     const json_t *survived = json_object_get(bug, "survived"), *lost = json_object_get(bug, "lost");
@@ -234,8 +243,8 @@ void report_bug_text(const json_t *report, const json_t *bug, struct buf *out)
     section(out, "Why it is legal", bug, "rule");
     add_checker(out, bug);
     add_acknowledged(out, bug);
-    if (report_has(bug, "fix"))
-        section(out, "Proposed fix", bug, "fix");
+    if (report_has_fix(bug))
+        add_fix(out, bug);
     add_seen(out, bug);
     buf_text(out, "  How to reproduce: ");
     report_add_replay(out, report, bug);

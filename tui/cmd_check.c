@@ -27,9 +27,11 @@ enum {
 
 static const struct command_option options[] = {
     {OPTION_CHECKER, "checker", "CMD", "the command that says whether a state is consistent"},
-    {OPTION_MODEL, "model", "NAME", "ext4, xfs, btrfs, posix, ext4-paper or strict (ext4)"},
+    {OPTION_MODEL, "model", "NAME",
+     "ext4, xfs, btrfs, posix, ext4-paper or strict (the target's, else ext4)"},
     {OPTION_STRATEGY, "strategy", "NAME",
-     "representative, all-behaviours, exhaustive, prefix, sync or random (representative)"},
+     "representative, all-behaviours, exhaustive, prefix, sync or random (the target's, else the "
+     "first)"},
     {OPTION_BUDGET, "budget", "N", "states to go through at most, 0: no limit (10000)"},
     {OPTION_JOBS, "jobs", "N", "checkers at a time, 0: one a core (0)"},
     {OPTION_TIMEOUT, "timeout", "SEC", "seconds for one checker (30)"},
@@ -157,11 +159,30 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     return interrupted ? STATUS_INTERRUPTED : status;
 }
 
+/* Model and strategy are the target's when they were not given. */
+static bool settle(const char *path, const char *model, const char *strategy,
+                   struct check_options *check, struct error *e)
+{
+    struct session *s;
+    if (!session_open(&s, path, e))
+        return false;
+    if (!model)
+        model = session_meta(s, "model");
+    if (!strategy)
+        strategy = session_meta(s, "strategy");
+    bool ok = model_find(model ? model : model_table()[0]->name, &check->model, e) &&
+              strategy_find(strategy ? strategy : strategy_name(STRATEGY_REPRESENTATIVE),
+                            &check->explore.strategy, e);
+    session_close(s);
+    return ok;
+}
+
 static int run_check(int argc, char **argv)
 {
     struct check_options check = {
-        .explore = {.budget = 10000, .timeout = 30, .seed = 1, .acknowledgements = true}};
-    const char *model = "ext4", *strategy = "representative";
+        .explore = {.budget = 10000, .timeout = 30, .seed = 1, .acknowledgements = true},
+        .verify = true};
+    const char *model = NULL, *strategy = NULL;
     struct error e;
     struct options o;
     uint64_t number;
@@ -195,12 +216,11 @@ static int run_check(int argc, char **argv)
     }
     if (o.ended || !options_count(&o, 0, 1))
         return o.status;
-    if (!model_find(model, &check.model, &e) ||
-        !strategy_find(strategy, &check.explore.strategy, &e))
-        return command_failed(&e);
     char *session = command_session(o.argc ? o.argv[0] : NULL, &e);
-    if (!session)
+    if (!session || !settle(session, model, strategy, &check, &e)) {
+        free(session);
         return command_failed(&e);
+    }
     int status = check_session(session, &check, CHECK_TELLS_SHORTLY);
     free(session);
     return status;
