@@ -12,10 +12,11 @@ static char *default_model(struct session *s)
 {
     json_t *report = report_load(s, NULL);
     const char *checked = json_string_value(json_object_get(report, "model"));
+    const char *switches = json_string_value(json_object_get(report, "model_switches"));
     const char *configured = session_meta(s, "model");
-    char *name = xstrdup(checked && *checked         ? checked
-                         : configured && *configured ? configured
-                                                     : model_table()[0]->name);
+    char *name = checked && *checked         ? xasprintf("%s %s", checked, switches ? switches : "")
+                 : configured && *configured ? xstrdup(configured)
+                                             : xstrdup(model_table()[0]->name);
     json_decref(report);
     return name;
 }
