@@ -10,6 +10,7 @@
 #include "engine/fix.h"
 #include "engine/graph_session.h"
 #include "engine/report.h"
+#include "engine/triage.h"
 #include "engine/vec.h"
 
 /* @ stands for what the names of the tables begin with: nothing, or try_ for those of a try. */
@@ -180,6 +181,23 @@ bool report_store_try(const json_t *report, const struct bugs *bugs, const struc
     return store(a->session, TRIED, report, bugs, a, x, e);
 }
 
+/* Reports of older checks have no causes; what a bug is called by then stands for it. */
+static void set_causes(json_t *report)
+{
+    size_t i;
+    json_t *bug;
+    json_array_foreach(json_object_get(report, "bugs"), i, bug)
+    {
+        const char *kind = json_string_value(json_object_get(bug, "kind"));
+        const char *summary = json_string_value(json_object_get(bug, "summary"));
+        if (json_is_string(json_object_get(bug, "cause")) || !kind || !summary)
+            continue;
+        char *cause = xasprintf("%s: %s", kind, summary);
+        json_object_set_new(bug, "cause", json_string(cause));
+        free(cause);
+    }
+}
+
 static json_t *load(struct session *s, enum which which, struct error *e)
 {
     json_t *report = NULL;
@@ -192,8 +210,11 @@ static json_t *load(struct session *s, enum which which, struct error *e)
             error_set(e, "%s: its report is damaged; run flotsam check again", session_path(s));
             json_decref(report);
             report = NULL;
-        } else /* the session may have been moved since */
+        } else { /* the session may have been moved since, and people have had their say */
             json_object_set_new(report, "session", report_string(session_path(s)));
+            set_causes(report);
+            triage_merge(s, report);
+        }
     } else if (which == TRIED)
         error_set(e, "no pretended sync has been tried on %s yet", session_path(s));
     else

@@ -212,9 +212,13 @@ static void add_seen(struct buf *out, const json_t *bug)
     if (report_has(bug, "status")) {
         buf_text(&text, "; status: ");
         report_add(&text, bug, "status", escape_locale());
+        if (json_is_integer(json_object_get(bug, "duplicate_of")))
+            buf_printf(&text, " of bug %" JSON_INTEGER_FORMAT, report_number(bug, "duplicate_of"));
     }
     paragraph(out, INDENT, INDENT, &text);
     buf_char(out, '\n');
+    if (report_has(bug, "note"))
+        section(out, "Note", bug, "note");
 }
 
 static void add_fix(struct buf *out, const json_t *bug)
