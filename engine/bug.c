@@ -274,7 +274,7 @@ struct bug_finder *bug_finder_new(struct exploration *x, struct analysis *a)
     return f;
 }
 
-struct bugs *bug_finder_finish(struct bug_finder *f)
+static struct bugs *take_apart(struct bug_finder *f)
 {
     struct bugs *b = xcalloc(1, sizeof *b);
     *b = (struct bugs){.at = f->bugs.at,
@@ -302,7 +302,20 @@ struct bugs *bug_finder_finish(struct bug_finder *f)
 void bug_finder_free(struct bug_finder *f)
 {
     if (f)
-        bugs_free(bug_finder_finish(f));
+        bugs_free(take_apart(f));
+}
+
+bool bug_finder_finish(struct bug_finder *f, struct bugs **out, struct error *e)
+{
+    struct analysis *a = f->a;
+    struct bugs *b = take_apart(f);
+    for (size_t i = 0; i < b->n; i++)
+        if (!bug_propose(&b->at[i], b, a, 0, e)) {
+            bugs_free(b);
+            return false;
+        }
+    *out = b;
+    return true;
 }
 
 bool bugs_find(struct bugs **out, struct exploration *x, struct analysis *a, struct error *e)
@@ -318,14 +331,7 @@ bool bugs_find(struct bugs **out, struct exploration *x, struct analysis *a, str
         bug_finder_free(f);
         return false;
     }
-    struct bugs *b = bug_finder_finish(f);
-    for (size_t i = 0; i < b->n; i++)
-        if (!bug_propose(&b->at[i], b, a, 0, e)) {
-            bugs_free(b);
-            return false;
-        }
-    *out = b;
-    return true;
+    return bug_finder_finish(f, out, e);
 }
 
 void bugs_free(struct bugs *b)

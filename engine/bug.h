@@ -78,8 +78,8 @@ bool bug_finder_take(struct bug_finder *f, const struct explored *state, const s
 /* How many states were taken. */
 size_t bug_finder_taken(const struct bug_finder *f);
 
-/* What was found; frees the finder. */
-struct bugs *bug_finder_finish(struct bug_finder *f);
+/* What was found; frees the finder, also when it fails. */
+bool bug_finder_finish(struct bug_finder *f, struct bugs **out, struct error *e);
 void bug_finder_free(struct bug_finder *f);
 
 /* Finds the causes of all inconsistent states of an exploration that has run. */

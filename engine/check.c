@@ -26,26 +26,82 @@ static bool store(struct analysis *a, struct exploration *x, const struct bugs *
     return report_store_try(report, bugs, a, x, e);
 }
 
+/* One check: the causes are looked for while states are gone through. */
+struct checking {
+    const struct check_options *options;
+    struct analysis *analysis;
+    struct exploration *exploration;
+    struct bug_finder *finder;
+};
+
+static bool settled(void *data, struct exploration *x, size_t number, struct error *e)
+{
+    struct checking *c = data;
+    const struct check_options *o = c->options;
+    const struct explored *states;
+    const struct bug *fresh;
+    exploration_states(x, &states);
+    if (o->inconsistent && states[number].verdict > VERDICT_CONSISTENT)
+        o->inconsistent(o->explore.data, number + 1, &states[number]);
+    if (!bug_finder_take(c->finder, &states[number], &fresh, e))
+        return false;
+    if (fresh && o->bug) {
+        json_t *bug = report_bug(c->analysis, x, fresh);
+        o->bug(o->explore.data, bug);
+        json_decref(bug);
+    }
+    return true;
+}
+
+static bool progress(void *data, const struct explore_counts *counts)
+{
+    const struct explore_options *o = &((struct checking *)data)->options->explore;
+    return !o->progress || o->progress(o->data, counts);
+}
+
+static bool paused(void *data)
+{
+    const struct explore_options *o = &((struct checking *)data)->options->explore;
+    return o->paused && o->paused(o->data);
+}
+
+static bool find_bugs(struct checking *c, struct bugs **bugs, struct error *e)
+{
+    struct explore_options explore = c->options->explore;
+    explore.settled = settled;
+    explore.progress = progress;
+    explore.paused = paused;
+    explore.data = c;
+    if (!exploration_new(&c->exploration, c->analysis, &explore, e))
+        return false;
+    c->finder = bug_finder_new(c->exploration, c->analysis);
+    if (!exploration_run(c->exploration, e)) {
+        bug_finder_free(c->finder);
+        return false;
+    }
+    return bug_finder_finish(c->finder, bugs, e) &&
+           (!c->options->verify || bugs_verify(*bugs, c->exploration, c->analysis, e)) &&
+           exploration_flush(c->exploration, e);
+}
+
 static bool explore(struct analysis *a, const struct check_options *options,
                     struct report_times *times, json_t **report, struct error *e)
 {
-    struct exploration *x = NULL;
+    struct checking c = {.options = options, .analysis = a};
     struct bugs *bugs = NULL;
     uint64_t begin = clock_now();
-    bool done = exploration_new(&x, a, &options->explore, e) && exploration_run(x, e) &&
-                bugs_find(&bugs, x, a, e) && (!options->verify || bugs_verify(bugs, x, a, e)) &&
-                exploration_flush(x, e);
+    bool done = find_bugs(&c, &bugs, e);
     if (done) {
         times->check = seconds_since(begin);
-        *report = report_build(a, x, bugs, &options->explore, times);
-        done = store(a, x, bugs, *report, options->fix_count > 0, e);
+        *report = report_build(a, c.exploration, bugs, &options->explore, times);
+        done = store(a, c.exploration, bugs, *report, options->fix_count > 0, e);
         if (!done) {
             json_decref(*report);
             *report = NULL;
         }
     }
     bugs_free(bugs);
-    exploration_free(x);
+    exploration_free(c.exploration);
     return done;
 }
 
@@ -56,7 +112,10 @@ bool check_run(struct session *s, const struct check_options *options, json_t **
     struct analysis_options analysis = {.model = options->model,
                                         .behaviours = BEHAVIOUR_DEFAULTS,
                                         .fixes = options->fixes,
-                                        .fix_count = options->fix_count};
+                                        .fix_count = options->fix_count,
+                                        .interrupt = options->interrupt};
+    if (options->behaviours.max)
+        analysis.behaviours = options->behaviours;
     struct report_times times;
     uint64_t begin = clock_now();
     if (!analysis_new(&a, s, &analysis, e))

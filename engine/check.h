@@ -14,7 +14,14 @@ struct check_options {
     struct explore_options explore;
     const struct fix *fixes; /* pretended; any make it a try */
     size_t fix_count;
-    bool verify; /* try the sync that is proposed for each bug, too */
+    bool verify;                         /* try the sync that is proposed for each bug, too */
+    const struct interrupt *interrupt;   /* for what comes before the exploration; NULL: none */
+    struct behaviour_options behaviours; /* max 0: the defaults */
+    /* For those who watch, each may be NULL; with explore.data. An inconsistent state, by its
+     * number from 1, and a bug as the report has it, as soon as they are known; in the order in
+     * which the report has them. */
+    void (*inconsistent)(void *data, uint64_t number, const struct explored *state);
+    void (*bug)(void *data, const json_t *bug);
 };
 
 /* *report is the document (report.h), the caller's. False when it could not be done; an
