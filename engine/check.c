@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/check.h"
 
+#include <string.h>
+
 #include "engine/clock.h"
 
 static double seconds_since(uint64_t begin)
@@ -124,4 +126,21 @@ bool check_run(struct session *s, const struct check_options *options, json_t **
     bool done = explore(a, options, &times, report, e);
     analysis_free(a);
     return done;
+}
+
+bool check_complete(struct check_options *options, struct session *s, struct error *e)
+{
+    struct explore_options *x = &options->explore;
+    const char *told = session_meta(s, "acknowledgements");
+    x->dir = session_meta(s, "directory");
+    if (!x->checker) { /* a checker that is given now is looked for here */
+        x->checker = session_meta(s, "checker");
+        x->cwd = session_meta(s, "folder");
+    }
+    if (told && !strcmp(told, "no"))
+        x->acknowledgements = false;
+    if (!x->checker)
+        return error_set(e, "no checker: give the command that recovers from a crash state and "
+                            "says whether it is consistent, with --checker");
+    return true;
 }

@@ -24,6 +24,11 @@ struct check_options {
     void (*bug)(void *data, const json_t *bug);
 };
 
+/* What was not said is as the target's config had it, or as the run was started: the checker and
+ * its folder, the data directory, whether verdicts depend on what was told. Fails without a
+ * checker. */
+bool check_complete(struct check_options *options, struct session *s, struct error *e);
+
 /* *report is the document (report.h), the caller's. False when it could not be done; an
  * interruption is no failure, the report says so then ("complete": false). */
 bool check_run(struct session *s, const struct check_options *options, json_t **report,

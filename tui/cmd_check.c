@@ -101,24 +101,6 @@ static void tell_all(const json_t *report)
     buf_free(&out);
 }
 
-/* What was not said is as the target's config had it, or as the run was started. */
-static bool complete(struct session *s, struct check_options *check, struct error *e)
-{
-    struct explore_options *x = &check->explore;
-    x->dir = session_meta(s, "directory");
-    if (!x->checker) { /* a checker that is given now is looked for here */
-        x->checker = session_meta(s, "checker");
-        x->cwd = session_meta(s, "folder");
-    }
-    const char *told = session_meta(s, "acknowledgements");
-    if (told && !strcmp(told, "no"))
-        x->acknowledgements = false;
-    if (!x->checker)
-        return error_set(e, "no checker: give the command that recovers from a crash state and "
-                            "says whether it is consistent, with --checker");
-    return true;
-}
-
 int check_session(const char *path, struct check_options *check, enum check_telling telling)
 {
     struct session *s;
@@ -128,7 +110,7 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     struct sigaction act = {.sa_handler = on_signal}, old;
     if (!session_open(&s, path, &e))
         return command_failed(&e);
-    if (!complete(s, check, &e)) {
+    if (!check_complete(check, s, &e)) {
         session_close(s);
         return command_failed(&e);
     }

@@ -114,7 +114,8 @@ nothing_left
 
 # ---- interrupted, killed ----
 
-# The same verdicts, but slowly, and more so when there are nearly all of them; each run leaves a line. The command is the same all along, because verdicts are of a checker.
+# The same verdicts, but slowly, and more so when there are nearly all of them; each run leaves a
+# line. The command is the same all along, because verdicts are of a checker.
 echo 1000 >"$scratch/distinct"
 cat >"$scratch/slow" <<EOF
 #!/bin/sh
