@@ -82,7 +82,7 @@ static bool is_drawn(const struct subgraph_edge *edge)
 
 static void size_node(struct drawing *d, size_t i)
 {
-    const struct drawing_words *w = &d->words[i];
+    struct drawing_words *w = &d->words[i];
     struct route_node *node = &d->nodes[i];
     size_t in = 0;
 
@@ -98,6 +98,7 @@ static void size_node(struct drawing *d, size_t i)
         node->width = widest(node->width, text_width(&w->path) + BORDER_SIDES);
     if (w->source.text.n)
         node->width = widest(node->width, text_width(&w->source) + BORDER_SIDES);
+    fit(&w->function, node->width - SIDES, false);
 }
 
 struct drawing *drawing_new(struct subgraph *s, struct error *e)

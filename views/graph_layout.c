@@ -36,6 +36,7 @@ static void set_graph(Agraph_t *g)
 {
     graphviz_set(g, "rankdir", "LR");
     graphviz_set(g, "splines", "polyline");
+    graphviz_set(g, "newrank", "true"); /* else edges between lanes could lead backwards */
     graphviz_set(g, "mclimit", EFFORT);
     graphviz_set(g, "nslimit", EFFORT_RANKS);
     graphviz_setf(g, "nodesep", "%f", (double)ROWS_BETWEEN * CELL_HEIGHT / POINTS_AN_INCH);

@@ -158,14 +158,24 @@ static int by_wish(const void *a, const void *b)
 {
     const struct wish *x = a, *y = b;
 
+    if (x->arrives != y->arrives)
+        return x->arrives ? -1 : 1;
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    return x->arrives - y->arrives;
+    return x->source < y->source ? -1 : x->source > y->source;
 }
 
-/* Lines that go through a rank, or end at its bar: one for each source. */
+/* A bar has its label where the first of its lines ends. */
+static void place_bar(struct router *r, struct rank *rank, const struct wish *wishes, size_t n)
+{
+    uint32_t node = rank->nodes.at[0];
+
+    if (r->nodes[node].bar && n && wishes[0].arrives)
+        r->boxes[node].y = wishes[0].row - route_port(r->boxes[node].height);
+}
+
+/* Lines that go through a rank, or end at its bar: one for each source. Those that end there come
+ * first, and straight. */
 static void place_stops(struct router *r, size_t k)
 {
     struct rank *rank = &r->ranks[k];
@@ -187,6 +197,7 @@ static void place_stops(struct router *r, size_t k)
     }
     if (wishes.n)
         qsort(wishes.at, wishes.n, sizeof *wishes.at, by_wish);
+    place_bar(r, rank, wishes.at, wishes.n);
     for (size_t i = 0; i < wishes.n; i++) {
         const struct wish *w = &wishes.at[i];
         bool keep = abs(w->row - w->before) <= KEEP_ROW && is_free(r, rank, w->before, w->arrives);

@@ -24,6 +24,7 @@ static void op_what_short(struct cell *c, const struct op *op, const struct even
     bool writes = event->call == CALL_WRITE || event->call == CALL_COPY;
     bool creates = event->call == CALL_OPEN && op->kind == OP_NAME;
     enum style style = trace_call_style(creates ? CALL_MKNOD : event->call);
+    size_t begin = c->text.n;
 
     if (creates)
         cell_add(c, style, "create");
@@ -32,7 +33,8 @@ static void op_what_short(struct cell *c, const struct op *op, const struct even
     else if (op->kind != OP_SIZE || !writes)
         cell_add(c, style, "%s", event->call ? call_name(event->call) : report_op_kind(op));
     if (op->kind != OP_NAME) {
-        cell_gap(c);
+        if (c->text.n > begin)
+            cell_gap(c);
         op_part(c, op);
     }
     if (op->flags & OP_CARRIED)
