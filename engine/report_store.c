@@ -364,6 +364,19 @@ bool report_try_listed_state(struct session *s, uint64_t number, struct report_l
     return listed_state(s, TRIED, number, out, e);
 }
 
+uint64_t report_next_bad(struct session *s, uint64_t from, int step)
+{
+    static const char *const on = "SELECT id FROM @states WHERE id > ? AND verdict > 1"
+                                  " ORDER BY id LIMIT 1";
+    static const char *const back = "SELECT id FROM @states WHERE id < ? AND verdict > 1"
+                                    " ORDER BY id DESC LIMIT 1";
+    _Static_assert(VERDICT_CONSISTENT == 1, "the queries have the number");
+    sqlite3_stmt *row = select_row(s, step > 0 ? on : back, CHECKED, from);
+    uint64_t number = row ? (uint64_t)sqlite3_column_int64(row, 0) : 0;
+    sqlite3_finalize(row);
+    return number;
+}
+
 void report_state_clear(struct report_state *state)
 {
     free(state->lost);

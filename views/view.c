@@ -72,6 +72,12 @@ void cell_add(struct cell *c, enum style style, const char *format, ...)
     close_span(c, style);
 }
 
+void cell_text(struct cell *c, enum style style, const char *safe, size_t n)
+{
+    buf_add(&c->text, safe, n);
+    close_span(c, style);
+}
+
 void cell_escape(struct cell *c, enum style style, const char *bytes, size_t n)
 {
     escape_add(&c->text, bytes, n, escape_locale());

@@ -49,6 +49,12 @@
     X(EDGE_MISSING, "edge.missing") /* one side of a comparison has it, the other not */           \
     X(EDGE_BEFORE, "edge.before")   /* leads to what is selected */                                \
     X(EDGE_AFTER, "edge.after")     /* leads from it */                                            \
+    X(FILE_1, "file.1")             /* files told apart by colour, where a view has many */        \
+    X(FILE_2, "file.2")                                                                            \
+    X(FILE_3, "file.3")                                                                            \
+    X(FILE_4, "file.4")                                                                            \
+    X(FILE_5, "file.5")                                                                            \
+    X(FILE_6, "file.6")                                                                            \
     X(RULE, "rule")                 /* why one op must persist before another */                   \
     X(MATCHED, "match")                                                                            \
     X(UNMATCHED, "match.none")                                                                     \
@@ -107,6 +113,15 @@ enum style style_find(const char *name, size_t n);
     X(TEE_TOP, "┬", "+")                                                                           \
     X(TEE_BOTTOM, "┴", "+")                                                                        \
     X(CROSS, "┼", "+")                                                                             \
+    X(CROSSING, "┼", "|") /* of two lines that have nothing to do with each other */               \
+    X(BROKEN_HORIZONTAL, "╌", "~")                                                                 \
+    X(BROKEN_VERTICAL, "╎", ":")                                                                   \
+    X(DOUBLE_HORIZONTAL, "═", "=")                                                                 \
+    X(DOUBLE_VERTICAL, "║", "#")                                                                   \
+    X(DOUBLE_TOP_LEFT, "╔", "#")                                                                   \
+    X(DOUBLE_TOP_RIGHT, "╗", "#")                                                                  \
+    X(DOUBLE_BOTTOM_LEFT, "╚", "#")                                                                \
+    X(DOUBLE_BOTTOM_RIGHT, "╝", "#")                                                               \
     X(FULL, "█", "#")                                                                              \
     X(EMPTY, "░", ".")
 
@@ -135,6 +150,8 @@ struct cell {
 /* Text of our own; names, data and anything else from outside goes by cell_escape(). */
 void cell_add(struct cell *c, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same for n bytes that are safe to show. */
+void cell_text(struct cell *c, enum style style, const char *safe, size_t n);
 void cell_escape(struct cell *c, enum style style, const char *bytes, size_t n);
 
 /* A space, when there is something before it. */
