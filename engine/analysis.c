@@ -151,6 +151,19 @@ static bool build_graph(struct analysis *a, const struct analysis_options *optio
     return graph_build(&a->graph, &options->model, &source, e);
 }
 
+static uint32_t setting(struct session *s, const char *key, uint32_t otherwise)
+{
+    const char *text = session_meta(s, key);
+    unsigned long long number = text ? strtoull(text, NULL, 10) : 0;
+    return number && number <= UINT32_MAX ? (uint32_t)number : otherwise;
+}
+
+struct behaviour_options analysis_behaviours(struct session *s)
+{
+    return (struct behaviour_options){.max = setting(s, "behaviour_max", BEHAVIOUR_MAX),
+                                      .gap = setting(s, "gap", BEHAVIOUR_GAP)};
+}
+
 bool analysis_new(struct analysis **out, struct session *session,
                   const struct analysis_options *options, struct error *e)
 {
@@ -161,9 +174,10 @@ bool analysis_new(struct analysis **out, struct session *session,
     a->paths->session = session;
     a->paths->symbols = a->symbols;
     a->stacks = (struct call_stacks){a->paths, path_of};
+    struct behaviour_options behaviours = options->behaviours;
+    behaviours.interrupt = options->interrupt;
     if (!build_graph(a, options, e) || !find_actions(a, options->interrupt, e) ||
-        !behaviours_find(&a->behaviours, a->actions, a->action_count, &a->stacks,
-                         &options->behaviours, e)) {
+        !behaviours_find(&a->behaviours, a->actions, a->action_count, &a->stacks, &behaviours, e)) {
         analysis_free(a);
         return false;
     }

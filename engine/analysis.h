@@ -30,8 +30,11 @@ struct analysis_options {
     struct behaviour_options behaviours;
     const struct fix *fixes; /* syncs that are pretended; valid ones (fix.h) */
     size_t fix_count;
-    const struct interrupt *interrupt; /* NULL: nobody asks; else it outlives the analysis */
+    const struct interrupt *interrupt; /* looked at meanwhile; NULL: nobody asks */
 };
+
+/* How behaviours are found in a session: as its target's config says, else as by default. */
+struct behaviour_options analysis_behaviours(struct session *s);
 
 /* The session must stay open as long as the analysis. */
 bool analysis_new(struct analysis **out, struct session *session,

@@ -112,12 +112,10 @@ bool check_run(struct session *s, const struct check_options *options, json_t **
 {
     struct analysis *a;
     struct analysis_options analysis = {.model = options->model,
-                                        .behaviours = BEHAVIOUR_DEFAULTS,
+                                        .behaviours = analysis_behaviours(s),
                                         .fixes = options->fixes,
                                         .fix_count = options->fix_count,
                                         .interrupt = options->interrupt};
-    if (options->behaviours.max)
-        analysis.behaviours = options->behaviours;
     struct report_times times;
     uint64_t begin = clock_now();
     if (!analysis_new(&a, s, &analysis, e))

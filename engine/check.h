@@ -16,7 +16,6 @@ struct check_options {
     size_t fix_count;
     bool verify;                         /* try the sync that is proposed for each bug, too */
     const struct interrupt *interrupt;   /* for what comes before the exploration; NULL: none */
-    struct behaviour_options behaviours; /* max 0: the defaults */
     /* For those who watch, each may be NULL; with explore.data. An inconsistent state, by its
      * number from 1, and a bug as the report has it, as soon as they are known; in the order in
      * which the report has them. */

@@ -31,7 +31,7 @@ struct sqlite3;
  *   events      how many there are; absent likewise
  *   flotsam     the version that recorded it
  *   checker     the command of the target's config   folder      where it is run
- *   acknowledgements, strategy                       as in that config
+ *   acknowledgements, strategy, behaviour_max, gap   as in that config
  *   model                                            likewise, as model_find takes it */
 
 /* Opens for reading, and for caching symbols when the file can be written. */

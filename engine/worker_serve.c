@@ -339,7 +339,7 @@ static bool analyse(struct server *s, const struct check_options *options, struc
 {
     struct interrupt interrupt = {is_to_end, s};
     struct analysis_options how = {.model = options->model,
-                                   .behaviours = BEHAVIOUR_DEFAULTS,
+                                   .behaviours = analysis_behaviours(s->session),
                                    .fixes = options->fixes,
                                    .fix_count = options->fix_count,
                                    .interrupt = &interrupt};

@@ -2,6 +2,7 @@
  *
  * flotsam run: a target from its config, all the way: build, set up, record, check.
  */
+#include <inttypes.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -147,12 +148,16 @@ static bool keep_settings(const struct config *c, const struct model *model, con
     struct session *s;
     if (!session_open(&s, session, e))
         return false;
-    char *name = model_text(model);
+    char *name = model_text(model), *most = xasprintf("%" PRIu64, c->behaviour_max),
+         *gap = xasprintf("%" PRIu64, c->gap);
     bool done = session_set_meta(s, "checker", c->checker, e) &&
                 session_set_meta(s, "folder", c->folder, e) &&
                 session_set_meta(s, "acknowledgements", c->acknowledgements ? "yes" : "no", e) &&
                 session_set_meta(s, "model", name, e) &&
-                session_set_meta(s, "strategy", c->strategy, e);
+                session_set_meta(s, "strategy", c->strategy, e) &&
+                session_set_meta(s, "behaviour_max", most, e) && session_set_meta(s, "gap", gap, e);
+    free(gap);
+    free(most);
     free(name);
     session_close(s);
     return done;

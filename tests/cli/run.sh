@@ -101,6 +101,21 @@ run 0 "$FLOTSAM" check locked.flotsam --model ext4
 [ "$(graph locked.flotsam)" = "$(graph locked.flotsam --model ext4)" ] ||
     fail "what was checked last is not what is shown"
 
+# How behaviours are found stays with the session likewise.
+behaviours() {
+    run 0 "$FLOTSAM" behaviours "$1" --json
+    jq 'length' "$out"
+}
+run 0 env FLOTSAM_EXPLORE_BEHAVIOUR_MAX=2 FLOTSAM_EXPLORE_GAP=1 \
+    "$FLOTSAM" run 'sample target' -o small.flotsam
+[ "$(behaviours small.flotsam)" != "$(behaviours fixed.flotsam)" ] ||
+    fail "behaviour_max and gap change nothing"
+[ "$(behaviours small.flotsam)" = "$("$FLOTSAM" bugs small.flotsam --json | jq .behaviours)" ] ||
+    fail "other behaviours are shown than were checked"
+run 0 "$FLOTSAM" check small.flotsam
+[ "$(behaviours small.flotsam)" = "$("$FLOTSAM" bugs small.flotsam --json | jq .behaviours)" ] ||
+    fail "the next check found other behaviours"
+
 # Setup's work is the starting image, not part of the trace; without a checker the trace is shown.
 config '[target]' 'setup = echo before >{dir}/first' 'workload = echo after >{dir}/second'
 run 0 "$FLOTSAM" run target -o setup.flotsam
