@@ -20,7 +20,7 @@ const struct command *const *command_table(void)
         &command_run, &command_record, &command_check, &command_report,
         &command_bugs, &command_trace, &command_graph, &command_behaviours,
         &command_groups, &command_schedules, &command_states, &command_why, &command_why_op,
-        &command_replay, &command_litmus,
+        &command_replay, &command_export, &command_litmus,
         &command_doctor, &command_completion, &command_help_on,
         NULL,
     };
