@@ -26,17 +26,6 @@ static bool add_op(struct cell *c, struct analysis *a, uint32_t op, struct error
     return ok;
 }
 
-/* "26 fdatasync log": the sync whose return makes an op durable. */
-static bool add_sync(struct cell *c, struct analysis *a, uint32_t op, struct error *e)
-{
-    uint64_t sync = op_durable(a, op);
-
-    if (sync)
-        return event_words(c, a->session, sync, e);
-    cell_add(c, STYLE_PLAIN, "a sync");
-    return true;
-}
-
 static void add_count(struct cell *c, size_t n, const char *one, const char *many)
 {
     if (n)
@@ -95,7 +84,7 @@ static bool say_not_issued(struct cell *c, struct analysis *a, const struct walk
     cell_add(c, STYLE_PLAIN, ". The crash comes first: ");
     ok = ok && add_op(c, a, news->because.from, e);
     cell_add(c, STYLE_PLAIN, " is not there, and is durable when ");
-    ok = ok && add_sync(c, a, news->because.from, e);
+    ok = ok && op_durable_words(c, a, news->because.from, e);
     cell_add(c, STYLE_PLAIN, " returns. Keep that op, or step on");
     return ok;
 }
@@ -107,7 +96,7 @@ static bool say_durable(struct cell *c, struct analysis *a, const struct walk *w
     cell_add(c, STYLE_PLAIN, "no further: ");
     bool ok = add_op(c, a, lost, e);
     cell_add(c, STYLE_PLAIN, " is lost, and is durable when ");
-    ok = ok && add_sync(c, a, lost, e);
+    ok = ok && op_durable_words(c, a, lost, e);
     cell_add(c, STYLE_PLAIN, " returns: nothing issued after that can survive without it");
     return ok;
 }
@@ -197,7 +186,7 @@ static bool draw_why(struct change *t, const struct walk_follow *f, struct cell 
     if (f->edge.rule == RULE_SYNCED) {
         /* Both ways it is the earlier op that a sync had made durable. */
         cell_add(c, STYLE_PLAIN, f->edge.to == f->op ? "was issued after " : "made durable by ");
-        ok = add_sync(c, a, f->edge.from, e);
+        ok = op_durable_words(c, a, f->edge.from, e);
         cell_add(c, STYLE_PLAIN, f->edge.to == f->op ? ", which made durable " : " before ");
         return ok && add_op(c, a, f->edge.to == f->op ? f->edge.from : f->edge.to, e);
     }

@@ -262,10 +262,24 @@ static void add_parts(struct links *l, const json_t *list, uint32_t bug, bool su
     }
 }
 
+/* Op numbers of another model are others. */
+static bool is_of_model(const json_t *report, const struct model *model)
+{
+    struct buf text = {0};
+    const char *name = json_string_value(json_object_get(report, "model"));
+    const char *switches = json_string_value(json_object_get(report, "model_switches"));
+
+    buf_text(&text, name ? name : "");
+    if (switches)
+        buf_printf(&text, " %s", switches);
+    bool is = model_is(model, buf_string(&text));
+    buf_free(&text);
+    return is;
+}
+
 void links_report(struct links *l, const json_t *report)
 {
-    const char *model = json_string_value(json_object_get(report, "model"));
-    bool fits = model && !strcmp(model, l->analysis->graph->model.name);
+    bool fits = is_of_model(report, &l->analysis->graph->model);
     const json_t *bug;
     size_t i;
 
@@ -558,7 +572,7 @@ static void from_state(struct links *l, uint64_t number, struct found *f)
         return;
     const struct report_state *state = &listed.state;
     struct schedule schedule = {state->last, (uint32_t)state->lost_count, state->lost};
-    bool fits = report_state_fits(state, a->graph) && !strcmp(state->model, a->graph->model.name);
+    bool fits = report_state_fits(state, a->graph) && model_is(&a->graph->model, state->model);
     bool behaviour = fits && listed.behaviour < a->behaviours->n;
 
     if (f->kind == SUBJECT_STATE)

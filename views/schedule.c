@@ -7,6 +7,7 @@
 
 #include "engine/calls.h"
 #include "engine/clock.h"
+#include "engine/fix.h"
 #include "engine/moment.h"
 #include "engine/report.h"
 #include "views/op_words.h"
@@ -22,8 +23,8 @@ enum { EVENTS_A_SLICE = 256 };
 
 struct place {
     uint64_t position; /* an op: where it was issued; else where the call returned */
-    uint64_t event;    /* 0: an op */
-    uint32_t op;
+    uint64_t event;    /* 0: an op, or a sync that is only pretended */
+    uint32_t op;       /* NO_OP: none */
 };
 
 struct schedule_rows {
@@ -73,6 +74,26 @@ static void add_between(struct schedule_rows *rows, uint64_t number, uint64_t po
     rows->between.at[i] = new;
 }
 
+static void add_pretended(struct schedule_rows *rows)
+{
+    const struct graph *g = rows->analysis->graph;
+    size_t next = 0;
+    struct place *all = xcalloc(rows->between.n + g->fix_count + 1, sizeof *all);
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->fix_count; i++) {
+        while (next < rows->between.n && rows->between.at[next].position < g->fixes[i].position)
+            all[n++] = rows->between.at[next++];
+        all[n++] = (struct place){g->fixes[i].position, 0, NO_OP};
+    }
+    while (next < rows->between.n)
+        all[n++] = rows->between.at[next++];
+    free(rows->between.at);
+    rows->between.at = all;
+    rows->between.n = n;
+    rows->between.cap = n + 1;
+}
+
 static void merge(struct schedule_rows *rows)
 {
     const struct graph *g = rows->analysis->graph;
@@ -107,9 +128,10 @@ bool schedule_rows_settle(struct schedule_rows *rows, uint64_t deadline, bool *d
                 add_between(rows, rows->next, event.exit);
         }
         *done = rows->next > count;
-        if (*done)
+        if (*done) {
+            add_pretended(rows);
             merge(rows);
-        else if (clock_now() >= deadline)
+        } else if (clock_now() >= deadline)
             break;
     }
     return true;
@@ -299,6 +321,15 @@ static bool draw_op(struct schedule_table *t, uint32_t number, struct row *out, 
     return op_place(&out->cells[FUNCTION], NULL, a, number, e);
 }
 
+static void add_fix(struct cell *c, struct session *s, const struct fix *fix)
+{
+    struct buf words = {0};
+
+    fix_words(&words, s, fix);
+    cell_escape(c, STYLE_PRETEND, buf_string(&words), words.n);
+    buf_free(&words);
+}
+
 /* A sync, or something told. */
 static bool draw_event(struct schedule_table *t, const struct place *place, struct row *out,
                        struct error *e)
@@ -340,7 +371,16 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
         cell_add(&out->cells[WHAT], STYLE_WARNING, "%s%s crash %s%s", line, line, line, line);
         return true;
     }
-    return place->event ? draw_event(t, place, out, e) : draw_op(t, place->op, out, e);
+    if (place->op != NO_OP)
+        return draw_op(t, place->op, out, e);
+    if (place->event)
+        return draw_event(t, place, out, e);
+    cell_add(&out->cells[WHAT], STYLE_PRETEND, "%s ", glyph(GLYPH_PRETEND));
+    add_fix(&out->cells[WHAT], t->analysis->session,
+            graph_fix_at(t->analysis->graph, place->position));
+    if (place->position >= walk_crash(t->walk))
+        cell_add(&out->cells[NOTE], STYLE_OP_UNISSUED, "not yet");
+    return true;
 }
 
 /* --- Details and the rest ------------------------------------------------------------------ */
@@ -348,13 +388,11 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
 static bool durable_line(struct schedule_table *t, uint32_t op, struct cell *out, struct error *e)
 {
     struct analysis *a = t->analysis;
-    uint64_t sync = op_durable(a, op);
+    bool never = a->graph->durable[op] == NEVER;
 
     cell_add(out, STYLE_PLAIN, "op %" PRIu32 ", %s", op,
-             a->graph->durable[op] == NEVER ? "never made durable"
-             : sync                         ? "durable when it returns: "
-                                            : "durable by a sync that was not made");
-    return !sync || event_words(out, a->session, sync, e);
+             never ? "never made durable" : "durable when it returns: ");
+    return never || op_durable_words(out, a, op, e);
 }
 
 static bool detail(struct view *v, uint64_t row, size_t n, struct cell *out, bool *more,
@@ -370,6 +408,8 @@ static bool detail(struct view *v, uint64_t row, size_t n, struct cell *out, boo
         *more = n == 0;
         return n || schedule_crash_words(out, a, t->walk, e);
     }
+    if (!place->event && place->op == NO_OP)
+        return true;
     if (!place->event && n == 0) {
         *more = true;
         return durable_line(t, place->op, out, e);
@@ -385,7 +425,7 @@ static bool subject(struct view *v, uint64_t row, struct subject *out, struct er
 {
     const struct place *place = place_of_row((struct schedule_table *)v, row);
 
-    if (!place)
+    if (!place || (!place->event && place->op == NO_OP))
         return view_no_subject(v, row, out, e);
     *out = place->event ? (struct subject){SUBJECT_EVENT, place->event, NULL}
                         : (struct subject){SUBJECT_OP, place->op, NULL};
@@ -412,6 +452,12 @@ bool schedule_crash_words(struct cell *c, struct analysis *a, const struct walk 
         bool ok = event_words(c, a->session, returned, e);
         cell_add(c, STYLE_PLAIN, " returns");
         return ok;
+    }
+    const struct fix *fix = graph_fix_at(a->graph, crash);
+    if (fix) {
+        cell_add(c, STYLE_PLAIN, "crash before ");
+        add_fix(c, a->session, fix);
+        return true;
     }
     uint64_t begun = moment_begun(a->session, crash);
     cell_add(c, STYLE_PLAIN, begun ? "crash after " : "crash before anything");
