@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * debug_sample: a small run in which CURRENT is renamed before the manifest that it names is
- * durable, with its analysis and the schedule in hand, for tests of what the debugger shows; and
- * views as text. Include after cmocka.h.
+ * durable, with its analysis and the schedule in hand, for tests of what the debugger shows.
+ * Include after cmocka.h.
  *
  *      1 create MANIFEST     new_db        db.c:21       (one name op)
  *      2 write MANIFEST      emit_record   log.c:103     (alloc, data)
@@ -23,7 +23,7 @@
 #include "engine/graph_session.h"
 #include "engine/walk.h"
 #include "tests/unit/run_sample.h"
-#include "views/view.h"
+#include "tests/unit/view_sample.h"
 
 struct debug {
     struct run *run;
@@ -188,91 +188,6 @@ RUN_UNUSED static uint32_t debug_op(const struct debug *d, uint64_t event)
     uint32_t op = graph_event_ops(d->analysis->graph, event, &count);
     assert_true(count > 0);
     return op;
-}
-
-/* --- Views as text ------------------------------------------------------------------------- */
-
-/* One row, its cells with | between them. Valid until the next. */
-RUN_UNUSED static const char *view_row(struct view *v, uint64_t row)
-{
-    static struct buf text;
-    struct row cells = {0};
-    struct error e;
-    size_t n;
-
-    buf_free(&text);
-    assert_true(row >= 1 && row <= v->ops->count(v));
-    v->ops->columns(v, &n);
-    if (!v->ops->draw(v, row, &cells, &e))
-        fail_msg("%s", e.text);
-    for (size_t i = 0; i < n; i++) {
-        const struct cell *c = &cells.cells[i];
-        size_t end = 0;
-        for (size_t k = 0; k < c->spans.n; k++) { /* spans cover the cell without gaps */
-            assert_int_equal(c->spans.at[k].begin, end);
-            end = c->spans.at[k].end;
-        }
-        assert_int_equal(end, c->text.n);
-        buf_printf(&text, "%s%s", i ? "|" : "", buf_string(&c->text));
-    }
-    for (size_t i = 0; i < text.n; i++) /* nothing that steers a terminal */
-        assert_true((unsigned char)text.at[i] >= ' ' && text.at[i] != 0x7f);
-    row_free(&cells);
-    return buf_string(&text);
-}
-
-/* All rows, one a line. Valid until the next. */
-RUN_UNUSED static const char *view_text(struct view *v)
-{
-    static struct buf text;
-
-    buf_free(&text);
-    for (uint64_t row = 1; row <= v->ops->count(v); row++)
-        buf_printf(&text, "%s\n", view_row(v, row));
-    return buf_string(&text);
-}
-
-/* A line of a row's details; "" when there is no such line. */
-RUN_UNUSED static const char *view_detail(struct view *v, uint64_t row, size_t n)
-{
-    static struct buf text;
-    struct cell c = {0};
-    struct error e;
-    bool more;
-
-    buf_free(&text);
-    if (!v->ops->detail(v, row, n, &c, &more, &e))
-        fail_msg("%s", e.text);
-    buf_text(&text, more ? buf_string(&c.text) : "");
-    cell_free(&c);
-    return buf_string(&text);
-}
-
-/* The style of the span of a row's cell that a text begins in. */
-RUN_UNUSED static enum style view_style(struct view *v, uint64_t row, const char *text)
-{
-    struct row cells = {0};
-    struct error e;
-    enum style style = STYLE_COUNT;
-
-    assert_true(v->ops->draw(v, row, &cells, &e));
-    for (size_t i = 0; i < VIEW_COLUMNS_MAX; i++) {
-        const struct cell *c = &cells.cells[i];
-        const char *at = c->text.n ? strstr(c->text.at, text) : NULL;
-        for (size_t k = 0; at && k < c->spans.n; k++)
-            if (c->text.at + c->spans.at[k].end > at && c->text.at + c->spans.at[k].begin <= at)
-                style = c->spans.at[k].style;
-    }
-    row_free(&cells);
-    return style;
-}
-
-RUN_UNUSED static struct subject view_subject(struct view *v, uint64_t row)
-{
-    struct subject s = {0};
-    struct error e;
-    assert_true(v->ops->subject(v, row, &s, &e));
-    return s;
 }
 
 #endif
