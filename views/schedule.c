@@ -254,7 +254,7 @@ uint64_t schedule_view_here(struct view *v)
 
 /* --- Cells --------------------------------------------------------------------------------- */
 
-void schedule_mark(struct cell *c, enum walk_mark mark)
+void schedule_sign(struct cell *c, enum walk_mark mark)
 {
     static const struct {
         enum glyph glyph;
@@ -265,7 +265,13 @@ void schedule_mark(struct cell *c, enum walk_mark mark)
         [WALK_FLIGHT] = {GLYPH_FLIGHT, STYLE_OP_FLIGHT},
         [WALK_UNISSUED] = {GLYPH_UNISSUED, STYLE_OP_UNISSUED},
     };
-    cell_add(c, looks[mark].style, "%s ", glyph(looks[mark].glyph));
+    cell_add(c, looks[mark].style, "%s", glyph(looks[mark].glyph));
+}
+
+void schedule_mark(struct cell *c, enum walk_mark mark)
+{
+    schedule_sign(c, mark);
+    cell_add(c, STYLE_PLAIN, " ");
 }
 
 /* What tells the ops of one event apart. */

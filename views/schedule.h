@@ -36,7 +36,8 @@ bool schedule_crash_words(struct cell *c, struct analysis *a, const struct walk 
                           struct error *e);
 void schedule_count_words(struct cell *c, const struct walk *w);
 
-/* The sign of a mark in its style. */
+/* The sign of a mark in its style; and with a space behind it. */
+void schedule_sign(struct cell *c, enum walk_mark mark);
 void schedule_mark(struct cell *c, enum walk_mark mark);
 
 #endif
