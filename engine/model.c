@@ -178,3 +178,11 @@ char *model_text(const struct model *model)
     buf_free(&text);
     return out;
 }
+
+bool model_is(const struct model *model, const char *text)
+{
+    char *own = model_text(model);
+    bool is = !strcmp(own, text);
+    free(own);
+    return is;
+}

@@ -90,6 +90,9 @@ bool model_find(const char *name, struct model *out, struct error *e);
  * table has them. The caller frees it. */
 char *model_text(const struct model *model);
 
+/* Whether a text of that form says this model. */
+bool model_is(const struct model *model, const char *text);
+
 /* Sets a switch of it. False when there is no such switch. */
 bool model_set(struct model *model, const char *name, bool on, struct error *e);
 

@@ -88,6 +88,13 @@ json_t *report_op(struct analysis *a, uint32_t number, bool stack)
     return out;
 }
 
+json_t *report_event(struct analysis *a, uint64_t number, bool stack)
+{
+    struct event event = {0};
+    session_event(a->session, number, &event, NULL);
+    return event_json(a, &event, number, stack);
+}
+
 static json_t *print_json(struct analysis *a, uint64_t number)
 {
     enum { MOST_SHOWN = 4096 };

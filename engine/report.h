@@ -48,6 +48,8 @@ json_t *report_compare(const json_t *before, const json_t *now);
 
 /* One op as the contract has it; stack: with its stack. The caller owns it. */
 json_t *report_op(struct analysis *a, uint32_t op, bool stack);
+/* The same of an event that made no op: a sync, an acknowledgement. */
+json_t *report_event(struct analysis *a, uint64_t event, bool stack);
 const char *report_op_kind(const struct op *op); /* name, size, alloc, data, zero, range */
 
 /* Text from anywhere as JSON: what is no text is escaped as it would be on a screen. */

@@ -278,7 +278,7 @@ bool walk_begin_state(struct walk *w, const struct report_state *state, struct e
 {
     const struct graph *g = w->graph;
 
-    if (state->model && strcmp(state->model, g->model.name) != 0)
+    if (state->model && !model_is(&g->model, state->model))
         return error_set(e, "the state is of the model %s, and this is %s; check again with it",
                          state->model, g->model.name);
     if (!report_state_fits(state, g))
@@ -481,7 +481,7 @@ void walk_export(struct walk *w, struct report_state *out)
                                  .lost = xcalloc(n + 1, sizeof *lost),
                                  .lost_count = n,
                                  .told_until = w->crash,
-                                 .model = xstrdup(w->graph->model.name)};
+                                 .model = model_text(&w->graph->model)};
     if (n)
         memcpy(out->lost, lost, n * sizeof *lost);
 }

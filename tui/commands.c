@@ -31,6 +31,7 @@ const struct command *const *command_table(void)
         &command_why,
         &command_why_op,
         &command_replay,
+        &command_export,
         &command_litmus,
         &command_doctor,
         &command_completion,

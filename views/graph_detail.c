@@ -45,7 +45,8 @@ static bool tell_node(struct graph_detail *d, const struct subgraph *s, size_t n
     if (ok && function.text.n) {
         c = new_line(d);
         cell_add(c, STYLE_SOURCE_FUNCTION, "%s", buf_string(&function.text));
-        cell_add(c, STYLE_SOURCE_LINE, " %s", buf_string(&source.text));
+        if (source.text.n)
+            cell_add(c, STYLE_SOURCE_LINE, " %s", buf_string(&source.text));
     }
     if (at->behaviour != NO_BEHAVIOUR)
         cell_add(c, STYLE_DIM, " behaviour %" PRIu32, at->behaviour);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/escape.h"
 #include "engine/mem.h"
 
 /* The library's state is the process's, and its messages come by a function without an argument: so
@@ -96,4 +97,20 @@ void graphviz_setf(void *thing, const char *name, const char *format, ...)
         return;
     graphviz_set(thing, name, text);
     free(text);
+}
+
+void graphviz_add_text(struct buf *out, const char *bytes)
+{
+    struct buf safe = {0};
+
+    escape_add(&safe, bytes, strlen(bytes), escape_locale());
+    for (const char *c = buf_string(&safe); *c; c++) {
+        if (*c == '\\')
+            buf_char(out, '\\');
+        if (*c == '&')
+            buf_text(out, "&amp;");
+        else
+            buf_char(out, *c);
+    }
+    buf_free(&safe);
 }

@@ -35,4 +35,7 @@ void graphviz_set(void *thing, const char *name, const char *value);
 void graphviz_setf(void *thing, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Appends text from anywhere so that a label shows it as it is: no escapes, no entities. */
+void graphviz_add_text(struct buf *out, const char *bytes);
+
 #endif
