@@ -79,6 +79,9 @@ static void add_html(struct buf *out, const char *safe, int columns, bool middle
         case '"':
             buf_text(out, "&quot;");
             break;
+        case '\\': /* \N would be the node's name, here too */
+            buf_text(out, "\\\\");
+            break;
         default:
             buf_char(out, *c);
         }
@@ -121,7 +124,8 @@ static bool label_node(struct buf *html, const struct subgraph *s, size_t i, str
     add_html(html, buf_string(&what.text), WHAT_COLUMNS, false);
     buf_text(html, "</B>");
     add_line(html, &file, PATH_COLUMNS, true);
-    cell_gap(&function);
+    if (source.text.n)
+        cell_gap(&function);
     cell_text(&function, STYLE_PLAIN, buf_string(&source.text), source.text.n);
     buf_printf(html, "<BR/><FONT POINT-SIZE=\"" SMALL "\">%s", buf_string(&name.text));
     if (node->mark)
