@@ -508,8 +508,14 @@ bool behaviours_find(struct behaviours **out, const struct action *actions, size
     list->tree = calltree_new(stacks, options->all_frames);
     list->places = xmalloc((n + 1) * sizeof *list->places);
     list->order = xmalloc((n + 1) * sizeof *list->order);
-    for (size_t i = 0; i < n; i++)
+    list->options.interrupt = NULL; /* it is gone when the list is looked at */
+    for (size_t i = 0; i < n; i++) {
         list->places[i] = calltree_place(list->tree, actions[i].stack);
+        if (i % INTERRUPT_EVERY == 0 && !interrupt_go_on(options->interrupt, e)) {
+            behaviours_free(list);
+            return false;
+        }
+    }
     struct finder f = {.list = list, .thread_order = xmalloc((n + 1) * sizeof *f.thread_order)};
     find_all(&f);
     free(f.at);

@@ -19,7 +19,21 @@ void graph_free(struct graph *g)
     free(g->first);
     free(g->edges);
     free(g->event_first);
+    free(g->fixes);
     free(g);
+}
+
+const struct fix *graph_fix_at(const struct graph *g, uint64_t position)
+{
+    size_t low = 0, high = g->fix_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (g->fixes[middle].position < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < g->fix_count && g->fixes[low].position == position ? &g->fixes[low].fix : NULL;
 }
 
 uint32_t graph_event_ops(const struct graph *g, uint64_t event, size_t *count)

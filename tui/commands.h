@@ -130,5 +130,6 @@ extern const struct command command_litmus;
 extern const struct command command_doctor;
 extern const struct command command_completion;
 extern const struct command command_help_on;
+extern const struct command command_worker;
 
 #endif

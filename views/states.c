@@ -68,7 +68,7 @@ static bool read_state(struct states_table *t, uint64_t row, struct report_liste
     if (!report_listed_state(a->session, row, out, e))
         return false;
     struct report_state *state = &out->state;
-    if (!report_state_fits(state, a->graph) || strcmp(state->model, a->graph->model.name) != 0 ||
+    if (!report_state_fits(state, a->graph) || !model_is(&a->graph->model, state->model) ||
         (out->behaviour != NO_BEHAVIOUR && out->behaviour >= a->behaviours->n)) {
         report_state_clear(state);
         return error_set(e, "%s: state %" PRIu64 " does not fit its trace; run flotsam check again",

@@ -8,6 +8,7 @@
 #include "engine/calls.h"
 #include "engine/map.h"
 #include "engine/mem.h"
+#include "views/stack.h"
 #include "views/trace_what.h"
 
 enum { EVENT, THREAD, CALL, WHAT, RESULT, FUNCTION, SOURCE, COLUMNS };
@@ -122,24 +123,11 @@ static bool trace_detail(struct view *v, uint64_t row, size_t n, struct cell *ou
 {
     struct trace *t = (struct trace *)v;
     struct event event;
-    const struct frame *frames;
 
     *more = false;
     if (!session_event(t->session, row, &event, e))
         return false;
-    size_t count = session_stack(t->session, event.stack, &frames);
-    for (size_t i = 0; i < count; i++) {
-        const struct location *at;
-        size_t m = symbols_frame(t->symbols, &frames[i], &at);
-        if (n < m) {
-            trace_location(t->session, &at[n], out, out);
-            if (at[n].flags & LOCATION_INLINED)
-                cell_add(out, STYLE_DIM, " inlined");
-            *more = true;
-            return true;
-        }
-        n -= m;
-    }
+    stack_line(t->session, t->symbols, event.stack, n, out, more);
     return true;
 }
 
