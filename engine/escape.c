@@ -198,3 +198,25 @@ void escape_cut_middle(struct buf *b, const char *safe, int width, int flags)
     buf_text(b, ellipsis);
     buf_text(b, end);
 }
+
+void escape_xml(struct buf *b, const char *safe)
+{
+    for (; *safe; safe++) {
+        switch (*safe) {
+        case '&':
+            buf_text(b, "&amp;");
+            break;
+        case '<':
+            buf_text(b, "&lt;");
+            break;
+        case '>':
+            buf_text(b, "&gt;");
+            break;
+        case '"':
+            buf_text(b, "&quot;");
+            break;
+        default:
+            buf_char(b, *safe);
+        }
+    }
+}

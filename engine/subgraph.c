@@ -294,12 +294,6 @@ static int nearest_first(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 size_t subgraph_nearest(const struct graph *g, const uint32_t *from, size_t n, unsigned hops,
                         uint32_t low, uint32_t high, uint32_t *out, size_t max, uint64_t *left_out)
 {
@@ -315,7 +309,7 @@ size_t subgraph_nearest(const struct graph *g, const uint32_t *from, size_t n, u
     for (size_t i = 0; i < taken; i++)
         out[i] = s.found.at[i].op;
     *left_out = s.found.n - taken;
-    qsort(out, taken, sizeof *out, by_number);
+    qsort(out, taken, sizeof *out, op_by_number);
     vec_free(&s.found);
     scratch_free(&s.hops);
     return taken;

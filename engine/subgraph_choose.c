@@ -327,12 +327,6 @@ static bool take_told(struct choice *c, const struct culprits *culprits, struct 
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* From the first culprit to the last, or to the last op before an acknowledgement. */
 static void choose_between(struct choice *c, const struct culprits *culprits, const struct graph *g,
                            size_t limit)
@@ -346,7 +340,7 @@ static void choose_between(struct choice *c, const struct culprits *culprits, co
     c->ops = xcalloc(limit + 1, sizeof *c->ops);
     if (!about.n)
         goto out;
-    qsort(about.at, about.n, sizeof *about.at, by_number);
+    qsort(about.at, about.n, sizeof *about.at, op_by_number);
     uint32_t low = about.at[0], high = vec_last(&about);
     while (c->positions.n && high + 1 < g->n && g->issued[high + 1] < c->positions.at[0])
         high++;

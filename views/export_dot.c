@@ -56,34 +56,23 @@ static const struct look *look_of(const struct subgraph_node *node)
 
 /* ---- text ---- */
 
-/* Safe text, for HTML. */
+/* Safe text, for HTML; backslashes doubled, since \N would be the node's name here too. */
 static void add_html(struct buf *out, const char *safe, int columns, bool middle)
 {
-    struct buf cut = {0};
+    struct buf cut = {0}, doubled = {0};
 
     if (middle)
         escape_cut_middle(&cut, safe, columns, escape_locale());
     else
         escape_cut(&cut, safe, columns, escape_locale());
     for (const char *c = buf_string(&cut); *c; c++) {
-        switch (*c) {
-        case '&':
-            buf_text(out, "&amp;");
-            break;
-        case '<':
-            buf_text(out, "&lt;");
-            break;
-        case '>':
-            buf_text(out, "&gt;");
-            break;
-        case '"':
-            buf_text(out, "&quot;");
-            break;
-        default:
-            buf_char(out, *c);
-        }
+        if (*c == '\\')
+            buf_char(&doubled, *c);
+        buf_char(&doubled, *c);
     }
+    escape_xml(out, buf_string(&doubled));
     buf_free(&cut);
+    buf_free(&doubled);
 }
 
 /* An attribute that is HTML: the library tells it from text by how the string was made. */
@@ -121,7 +110,8 @@ static bool label_node(struct buf *html, const struct subgraph *s, size_t i, str
     add_html(html, buf_string(&what.text), WHAT_COLUMNS, false);
     buf_text(html, "</B>");
     add_line(html, &file, PATH_COLUMNS, true);
-    cell_gap(&function);
+    if (source.text.n)
+        cell_gap(&function);
     cell_text(&function, STYLE_PLAIN, buf_string(&source.text), source.text.n);
     buf_printf(html, "<BR/><FONT POINT-SIZE=\"" SMALL "\">%s", buf_string(&name.text));
     if (node->mark)

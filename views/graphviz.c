@@ -16,6 +16,10 @@
 static pthread_mutex_t inside = PTHREAD_MUTEX_INITIALIZER;
 static struct buf complaints;
 
+/* One context for good: the plugin that measures text remembers a font of the last one, and looks
+ * at it in the next, though gvFreeContext() has freed it. */
+static GVC_t *context;
+
 enum { COMPLAINTS_MAX = 512 };
 
 static int catch_complaint(char *text)
@@ -32,12 +36,13 @@ void graphviz_enter(struct graphviz *z)
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", duplocale(uselocale((locale_t)0)));
     z->outside = uselocale(plain);
     agseterrf(catch_complaint);
-    z->context = gvContext();
+    if (!context)
+        context = gvContext();
+    z->context = context;
 }
 
 void graphviz_leave(struct graphviz *z)
 {
-    gvFreeContext(z->context);
     agseterrf(NULL);
     buf_free(&complaints);
     freelocale(uselocale(z->outside));
