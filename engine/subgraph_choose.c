@@ -53,8 +53,11 @@ static void find_behaviours(const struct behaviours *list, const struct choice *
 
     for (size_t i = 0; i < c->n; i++)
         out[i] = NO_BEHAVIOUR;
-    for (size_t b = 0; b < list->n; b++) {
+    /* They come by their first op. */
+    for (size_t b = 0; c->n && b < list->n && list->at[b].first_op <= c->ops[c->n - 1]; b++) {
         const struct behaviour *at = &list->at[b];
+        if (at->last_op < c->ops[0])
+            continue;
         size_t k = first_from(c->ops, c->n, at->first_op);
         if ((at->flags & BEHAVIOUR_MERGED) || k == c->n || c->ops[k] > at->last_op)
             continue;
