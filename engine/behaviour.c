@@ -572,3 +572,15 @@ size_t behaviour_ops(const struct behaviours *list, const struct behaviour *b, u
         qsort(out, n, sizeof *out, upwards);
     return n;
 }
+
+void behaviour_events(const struct behaviours *list, const struct behaviour *b, uint64_t *first,
+                      uint64_t *last)
+{
+    *first = UINT64_MAX;
+    *last = 0;
+    for (uint32_t i = b->begin; i < b->end; i++) {
+        uint64_t event = list->actions[list->order[i]].event;
+        *first = event < *first ? event : *first;
+        *last = event > *last ? event : *last;
+    }
+}

@@ -106,4 +106,8 @@ void behaviours_free(struct behaviours *list);
 size_t behaviour_actions(const struct behaviours *list, const struct behaviour *b, uint32_t *out);
 size_t behaviour_ops(const struct behaviours *list, const struct behaviour *b, uint32_t *out);
 
+/* Its first and last event, syncs among them. */
+void behaviour_events(const struct behaviours *list, const struct behaviour *b, uint64_t *first,
+                      uint64_t *last);
+
 #endif

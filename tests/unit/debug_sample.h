@@ -29,6 +29,8 @@ struct debug {
     struct run *run;
     struct analysis *analysis;
     struct walk *walk;
+    const struct fix *fixes; /* that the analysis is to pretend */
+    size_t fix_count;
 };
 
 /* A place in the sample's program; main is below all of them. */
@@ -134,7 +136,8 @@ RUN_UNUSED static void debug_symbols(const char *path)
 /* The run has been recorded: works out the rest. */
 RUN_UNUSED static void debug_analyse(struct debug *d, const char *model)
 {
-    struct analysis_options options = {.behaviours = BEHAVIOUR_DEFAULTS};
+    struct analysis_options options = {
+        .behaviours = BEHAVIOUR_DEFAULTS, .fixes = d->fixes, .fix_count = d->fix_count};
     struct error e;
 
     run_end(d->run);

@@ -124,6 +124,34 @@ static void one_stands_at_a_sync_after_going_there(void **state)
     hide(&s);
 }
 
+/* An fdatasync of MANIFEST after its first write would make it durable before the rename. */
+static void a_pretended_sync_has_its_row_and_moves_the_crash(void **state)
+{
+    struct debug *d = *state;
+    const struct fix fix = {.after = 2, .file = 2, .call = CALL_FDATASYNC};
+    struct cell c = {0};
+    struct error e;
+    debug_record(d->run);
+    d->fixes = &fix;
+    d->fix_count = 1;
+    debug_analyse(d, "ext4");
+    struct shown s = show(d);
+    static const char row[] = "|+ pretended fdatasync of MANIFEST after event 2|||";
+    assert_string_equal(view_row(s.view, 4), row);
+    assert_int_equal(view_style(s.view, 4, "pretended"), STYLE_PRETEND);
+    assert_int_equal(view_subject(s.view, 4).kind, SUBJECT_NONE);
+    assert_string_equal(view_detail(s.view, 3, 0), "op 2, durable when it returns: pretended "
+                                                   "fdatasync of MANIFEST after event 2");
+    assert_true(walk_lose(d->walk, 2));
+    assert_int_equal(schedule_view_crash(s.view), 4);
+    assert_int_equal(strncmp(view_row(s.view, 5), row, sizeof row - 1), 0);
+    assert_true(schedule_crash_words(&c, d->analysis, d->walk, &e));
+    assert_string_equal(buf_string(&c.text),
+                        "crash before pretended fdatasync of MANIFEST after event 2");
+    cell_free(&c);
+    hide(&s);
+}
+
 static void details_say_what_makes_it_durable_and_where_it_came_from(void **state)
 {
     struct debug *d = *state;
@@ -233,6 +261,8 @@ int main(void)
         debug_case(a_lost_op_moves_the_crash_and_marks_what_had_not_happened),
         debug_case(rows_and_what_they_are_about_lead_to_each_other),
         debug_case(one_stands_at_a_sync_after_going_there),
+        cmocka_unit_test_setup_teardown(a_pretended_sync_has_its_row_and_moves_the_crash,
+                                        debug_begin, debug_tear_down),
         debug_case(details_say_what_makes_it_durable_and_where_it_came_from),
         debug_case(a_choice_lists_what_followed_with_edge_and_rule),
         debug_case(what_is_impossible_is_said),

@@ -340,49 +340,57 @@ static void nothing_is_left(const struct run *f, const char *pool)
     free(mounts);
 }
 
-static void a_killed_worker_leaves_its_master_alive_and_nothing_behind(void **state)
+/* A check under way, with a checker that does not end. */
+static struct worker *start_endless(struct run *f, char **pool)
 {
-    struct run *f = *state;
     make_run(f);
+    char *checker = telltale(f);
     struct worker *w = start(f);
-    char *checker = telltale(f), *pool;
     struct worker_check check = exhaustive(checker);
     worker_check(w, &check);
-    wait_for_checker(f, &pool);
-    kill(worker_pid(w), SIGKILL);
+    wait_for_checker(f, pool);
+    free(checker);
+    return w;
+}
+
+static void wait_for_death(struct worker *w)
+{
     struct worker_event event;
     while (!worker_died(w)) {
         while (worker_read(w, &event))
             worker_event_clear(&event);
         wait_for_it(w);
     }
+}
+
+static void a_killed_worker_leaves_its_master_alive_and_nothing_behind(void **state)
+{
+    struct run *f = *state;
+    char *pool;
+    struct worker *w = start_endless(f, &pool);
+    kill(worker_pid(w), SIGKILL);
+    wait_for_death(w);
     assert_non_null(strstr(worker_died(w), "killed by"));
     worker_halt(w); /* to one that is not there: no harm */
     worker_stop(w);
     nothing_is_left(f, pool);
+    free(pool);
     /* The session is as good as before, and another worker takes over. */
     w = start(f);
-    check = exhaustive(keeps);
+    struct worker_check check = exhaustive(keeps);
     worker_check(w, &check);
-    event = next(w, WORKER_DONE);
+    struct worker_event event = next(w, WORKER_DONE);
     worker_event_clear(&event);
     worker_stop(w);
-    free(checker);
-    free(pool);
 }
 
 static void stopping_it_leaves_nothing_behind(void **state)
 {
     struct run *f = *state;
-    make_run(f);
-    struct worker *w = start(f);
-    char *checker = telltale(f), *pool;
-    struct worker_check check = exhaustive(checker);
-    worker_check(w, &check);
-    wait_for_checker(f, &pool);
+    char *pool;
+    struct worker *w = start_endless(f, &pool);
     worker_stop(w);
     nothing_is_left(f, pool);
-    free(checker);
     free(pool);
 }
 
@@ -420,14 +428,9 @@ static void a_session_that_cannot_be_opened_is_told(void **state)
 {
     struct run *f = *state;
     struct worker *w;
-    struct worker_event event;
     char *none = xasprintf("%s/none.flotsam", f->top);
     assert_true(worker_start(&w, none, NULL, NULL));
-    while (!worker_died(w)) {
-        while (worker_read(w, &event))
-            worker_event_clear(&event);
-        wait_for_it(w);
-    }
+    wait_for_death(w);
     assert_non_null(strstr(worker_died(w), "status 2"));
     assert_non_null(strstr(worker_died(w), "none.flotsam"));
     worker_stop(w);
