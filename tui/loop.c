@@ -173,19 +173,25 @@ static enum after take_inputs(struct debugger *d, struct terminal *t)
     return AFTER_REDRAW;
 }
 
+/* Drawing may open views that want work, and work may change what is drawn: only after two rounds
+ * without either there is nothing left but to wait. */
 static void go_round(struct debugger *d, struct terminal *t)
 {
-    bool working = true;
+    enum { IDLE_ROUNDS = 2 };
+    int idle = 0;
 
     while (!ended) {
         debugger_take(d);
         debugger_draw(d);
         terminal_draw(t, &d->screen, &d->theme, d->wants_redraw);
         d->wants_redraw = false;
-        wait_for_something(d, working);
+        idle = debugger_work(d, clock_now() + SLICE) ? 0 : idle + 1;
+        bool waits = idle >= IDLE_ROUNDS;
+        wait_for_something(d, !waits);
+        if (waits)
+            idle = 0;
         if (take_inputs(d, t) == AFTER_LEAVE)
             return;
-        working = debugger_work(d, clock_now() + SLICE);
     }
 }
 

@@ -12,21 +12,21 @@
 
 void script_wait(struct debugger *d)
 {
-    bool left;
     struct error e;
+    enum { IDLE_ROUNDS = 2 }; /* as in loop.c: drawing may open views that want work */
 
-    do {
-        struct pollfd fds[DEBUGGER_FDS];
-        /* Something to be drawn may ask for more. */
-        debugger_take(d);
-        debugger_draw(d);
-        left = debugger_work(d, clock_now() + SLICE);
-        if (!left && !debugger_is_idle(d) && !d->paused)
-            poll(fds, (nfds_t)debugger_fds(d, fds), -1);
-    } while (left || (!debugger_is_idle(d) && !d->paused));
     if (!graph_picture_wait(d->picture, &e))
         debugger_complain(d, e.text);
-    debugger_take(d);
+    for (int idle = 0; idle < IDLE_ROUNDS;) {
+        struct pollfd fds[DEBUGGER_FDS];
+        debugger_take(d);
+        debugger_draw(d);
+        bool left = debugger_work(d, clock_now() + SLICE);
+        bool waits = !debugger_is_idle(d) && !d->paused;
+        if (!left && waits)
+            poll(fds, (nfds_t)debugger_fds(d, fds), -1);
+        idle = left || waits ? 0 : idle + 1;
+    }
     debugger_draw(d);
 }
 
