@@ -28,7 +28,15 @@ struct part {
     bool survived;
 };
 
-enum stage { STAGE_LINES, STAGE_BEHAVIOURS, STAGE_DONE };
+/* In their order; those that cannot be cut further are a slice of their own. */
+enum stage {
+    STAGE_LINES,
+    STAGE_LINE_LISTS,
+    STAGE_FILE_LISTS,
+    STAGE_SORT,
+    STAGE_BEHAVIOURS,
+    STAGE_DONE
+};
 
 struct links {
     struct analysis *analysis;
@@ -159,12 +167,10 @@ static bool find_lines(struct links *l, struct error *e)
         l->line_of[l->next] = line_of_stack(l, event.stack);
         l->file_of[l->next] = op->file;
     }
-    if (l->next < g->n)
-        return true;
-    lists_build(&l->lines, l->line_of, g->n, l->locations.n);
-    lists_build(&l->files, l->file_of, g->n, (size_t)session_file_count(a->session) + 1);
-    l->stage = STAGE_BEHAVIOURS;
-    l->next = 0;
+    if (l->next == g->n) {
+        l->stage = STAGE_LINE_LISTS;
+        l->next = 0;
+    }
     return true;
 }
 
@@ -200,8 +206,6 @@ static void find_behaviours(struct links *l)
 {
     const struct behaviours *list = l->analysis->behaviours;
 
-    if (!l->by_size)
-        sort_behaviours(l);
     for (int i = 0; i < STEPS_A_SLICE && l->next < list->n; i++, l->next++) {
         const struct behaviour *b = &list->at[l->by_size[l->next]];
         for (uint32_t k = b->begin; k < b->end; k++)
@@ -211,12 +215,38 @@ static void find_behaviours(struct links *l)
         l->stage = STAGE_DONE;
 }
 
+static bool work(struct links *l, struct error *e)
+{
+    const struct analysis *a = l->analysis;
+
+    switch (l->stage) {
+    case STAGE_LINES:
+        return find_lines(l, e);
+    case STAGE_LINE_LISTS:
+        lists_build(&l->lines, l->line_of, a->graph->n, l->locations.n);
+        l->stage = STAGE_FILE_LISTS;
+        break;
+    case STAGE_FILE_LISTS:
+        lists_build(&l->files, l->file_of, a->graph->n, (size_t)session_file_count(a->session) + 1);
+        l->stage = STAGE_SORT;
+        break;
+    case STAGE_SORT:
+        sort_behaviours(l);
+        l->stage = STAGE_BEHAVIOURS;
+        break;
+    case STAGE_BEHAVIOURS:
+        find_behaviours(l);
+        break;
+    case STAGE_DONE:
+        break;
+    }
+    return true;
+}
+
 bool links_settle(struct links *l, uint64_t deadline, bool *done, struct error *e)
 {
     while (l->stage != STAGE_DONE) {
-        if (l->stage == STAGE_BEHAVIOURS)
-            find_behaviours(l);
-        else if (!find_lines(l, e))
+        if (!work(l, e))
             return false;
         if (clock_now() >= deadline)
             break;
@@ -233,7 +263,7 @@ int links_percent(const struct links *l)
 
     if (l->stage == STAGE_DONE || !all)
         return ALL;
-    return (int)(((l->stage == STAGE_BEHAVIOURS ? ops : 0) + l->next) * ALL / all);
+    return (int)(((l->stage == STAGE_LINES ? 0 : ops) + l->next) * ALL / all);
 }
 
 /* --- Reports ------------------------------------------------------------------------------- */
@@ -602,7 +632,7 @@ uint32_t links_line_number(const struct links *l, const char *path, uint32_t lin
 
 uint32_t links_op_line(const struct links *l, uint32_t op)
 {
-    return l->stage == STAGE_LINES ? NO_LINE : l->line_of[op];
+    return l->stage <= STAGE_LINE_LISTS ? NO_LINE : l->line_of[op];
 }
 
 size_t links_line_count(const struct links *l)
