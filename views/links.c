@@ -570,8 +570,16 @@ static bool is_lost(const struct schedule *s, const bool *gone, uint32_t op)
     return s->lost_count && op >= s->lost[0] && gone[op - s->lost[0]];
 }
 
-/* Bugs all of whose survivors a state has, and none of whose lost ops. */
-static void add_bugs_of_state(const struct links *l, const struct schedule *s, struct found *f)
+static bool was_told(const struct links *l, uint64_t number, uint64_t crash)
+{
+    struct event event;
+
+    return session_event(l->analysis->session, number, &event, NULL) && event.exit < crash;
+}
+
+/* Bugs all of whose survivors a state has, acknowledgements too, and none of whose lost ops. */
+static void add_bugs_of_state(const struct links *l, const struct schedule *s, uint64_t crash,
+                              struct found *f)
 {
     bool *gone = s->lost_count ? xcalloc(s->last - s->lost[0] + 1, sizeof *gone) : NULL;
 
@@ -582,10 +590,11 @@ static void add_bugs_of_state(const struct links *l, const struct schedule *s, s
         bool shows = true, any = false;
         for (; i < l->parts.n && l->parts.at[i].bug == bug; i++) {
             const struct part *p = &l->parts.at[i];
-            if (p->op == NO_OP)
-                continue;
-            any = true;
-            shows = shows && is_lost(s, gone, p->op) != p->survived;
+            if (p->op != NO_OP)
+                shows = shows && is_lost(s, gone, p->op) != p->survived;
+            else if (p->survived && p->event)
+                shows = shows && was_told(l, p->event, crash);
+            any = any || p->op != NO_OP;
         }
         if (any && shows)
             add(f, bug, NULL);
@@ -614,7 +623,7 @@ static void from_state(struct links *l, uint64_t number, struct found *f)
     if (f->kind == SUBJECT_GROUP && behaviour)
         add_groups(l, listed.behaviour, f);
     if (f->kind == SUBJECT_BUG && fits && listed.verdict > VERDICT_CONSISTENT)
-        add_bugs_of_state(l, &schedule, f);
+        add_bugs_of_state(l, &schedule, state->told_until, f);
     report_state_clear(&listed.state);
 }
 

@@ -312,7 +312,6 @@ static void add_note(struct cell *c, const struct walk *w, uint32_t op)
         cell_add(c, STYLE_OP_FLIGHT, walk_chosen(w, op) ? "stays lost" : "in flight");
         return;
     case WALK_UNISSUED:
-        cell_add(c, STYLE_OP_UNISSUED, "not yet");
         return;
     }
 }
@@ -376,9 +375,8 @@ static bool draw_event(struct schedule_table *t, const struct place *place, stru
                  call_name(event.call));
         trace_what(what, a->session, &event);
     }
-    if (!happened)
-        cell_add(&out->cells[NOTE], STYLE_OP_UNISSUED,
-                 event.traits & EVENT_UNFINISHED ? "never returned" : "not yet");
+    if (event.traits & EVENT_UNFINISHED)
+        cell_add(&out->cells[NOTE], STYLE_WARNING, "never returned");
     const struct location *l = symbols_stack(a->symbols, event.stack);
     if (l)
         trace_location(a->session, l, &out->cells[FUNCTION], NULL);
@@ -402,8 +400,6 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     cell_add(&out->cells[WHAT], STYLE_PRETEND, "%s ", glyph(GLYPH_PRETEND));
     add_fix(&out->cells[WHAT], t->analysis->session,
             graph_fix_at(t->analysis->graph, place->position));
-    if (place->position >= walk_crash(t->walk))
-        cell_add(&out->cells[NOTE], STYLE_OP_UNISSUED, "not yet");
     return true;
 }
 
