@@ -293,6 +293,20 @@ static void draw_bottom(struct debugger *d, int row)
     cell_free(&c);
 }
 
+/* What the checker said of the schedule in hand. */
+static void add_verdict(const struct debugger *d, struct cell *c)
+{
+    if (d->task == TASK_TEST)
+        cell_add(c, STYLE_VERDICT_NONE, "testing  ");
+    else if (d->walk && d->verdict_version == walk_version(d->walk) &&
+             d->verdict.kind != VERDICT_NOT_RUN) {
+        bool good = d->verdict.kind == VERDICT_CONSISTENT;
+        cell_add(c, good ? STYLE_VERDICT_GOOD : STYLE_VERDICT_BAD, "%s %s",
+                 glyph(good ? GLYPH_GOOD : GLYPH_BAD), verdict_name(d->verdict.kind));
+        cell_add(c, STYLE_PLAIN, "  ");
+    }
+}
+
 static void set_titles(struct debugger *d)
 {
     struct desk *desk = debugger_desk(d);
@@ -309,7 +323,9 @@ static void set_titles(struct debugger *d)
         }
         if (p->search == SEARCH_RUNNING)
             cell_add(&p->right, STYLE_FLAG, "searching  ");
-        if (p->view && !p->plain && p->selected)
+        if (d->desk == DESK_schedule && i == 0)
+            add_verdict(d, &p->right);
+        if (p->view && !p->plain && !p->picture && p->selected)
             cell_add(&p->right, STYLE_DIM, "%" PRIu64 " of %" PRIu64,
                      rows_place(&p->rows, p->selected) + 1, rows_count(&p->rows));
     }

@@ -154,14 +154,8 @@ static bool enter_graph(struct debugger *d, struct error *e)
 
 static struct view *open_graph(struct debugger *d, struct error *e)
 {
-    const struct subgraph *s = graph_picture_subgraph(d->picture);
-
     (void)e;
     desk_main(&d->desks[DESK_graph])->picture = d->picture;
-    if (s && s->left_out)
-        set_title(d, DESK_graph, "%s, without %" PRIu64 " ops further away", s->title, s->left_out);
-    else
-        set_title(d, DESK_graph, "%s", s ? s->title : "Graph");
     return graph_picture_view(d->picture);
 }
 
@@ -283,7 +277,8 @@ static struct view *open_why(struct debugger *d, struct error *e)
     }
     if (!why_view(&v, d->findings.analysis, d->findings.groups, (uint32_t)a, (uint32_t)b, e))
         return NULL;
-    set_title(d, DESK_why, "Why: #%" PRIu64 " and #%" PRIu64, a, b);
+    set_title(d, DESK_why, "Why: ");
+    why_view_verdict(v, &desk_main(&d->desks[DESK_why])->title);
     return v;
 }
 
@@ -430,7 +425,10 @@ static const struct desk_kind kinds[DESK_COUNT] = {
                     .buttons = {R(open), R(back), R(help)}},
     [DESK_why] = {.title = "Why",
                   .needs = NEEDS_ANALYSIS,
+                  .companions = 1,
+                  .first = 1,
                   .open = open_why,
+                  .follow = follow_why,
                   .buttons = {R(graph), R(links), R(back), R(help)}},
     [DESK_rules] = {.title = "Rules",
                     .needs = NEEDS_ANALYSIS,
