@@ -98,7 +98,8 @@ bool debugger_new(struct debugger **out, const char *path, const char *theme, in
 static void unload(struct debugger *d)
 {
     for (int i = 0; i < DESK_COUNT; i++) {
-        for (int p = 0; p < DESK_PANES; p++)
+        pane_replace(&d->desks[i].panes[0], NULL); /* the selection stays */
+        for (int p = 1; p < DESK_PANES; p++)
             pane_show(&d->desks[i].panes[p], NULL);
         d->desks[i].stale = true;
         d->desks[i].following = false;

@@ -122,6 +122,7 @@ struct debugger {
     struct keymap keymap;
     struct help_texts help;
     struct prompt *prompt;
+    bool by_key; /* the request under way was a key: what it lacks can be asked for */
     bool interactive;   /* there is a terminal: an editor can be called, the clipboard be set */
     bool wants_redraw;  /* from scratch */
     char *wants_editor; /* a file to be edited, then taken for a note on edited_bug */
@@ -166,6 +167,11 @@ static inline struct desk *debugger_desk(struct debugger *d)
 void debugger_say(struct debugger *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void debugger_complain(struct debugger *d, const char *text);
+
+/* For a request that lacks its argument: opens the prompt with some text in it when a key was
+ * pressed, else fails with how to write it. */
+bool debugger_ask(struct debugger *d, enum prompt_kind kind, const char *text, enum request r,
+                  struct error *e);
 
 /* Shows a desk; the place before is remembered. `about` may be NULL. */
 void debugger_go(struct debugger *d, enum desk_id desk, const struct subject *about);

@@ -44,6 +44,17 @@ static enum after run_line(struct debugger *d, const char *line)
     return after;
 }
 
+bool debugger_ask(struct debugger *d, enum prompt_kind kind, const char *text, enum request r,
+                  struct error *e)
+{
+    const struct request_info *info = request_info(r);
+
+    if (!d->by_key)
+        return error_set(e, "%s wants %s: %s", info->name, info->arguments, info->help);
+    prompt_open(d->prompt, kind, text);
+    return true;
+}
+
 /* A finished line of the prompt. */
 static enum after take_prompt(struct debugger *d)
 {
@@ -58,6 +69,8 @@ static enum after take_prompt(struct debugger *d)
     enum prompt_kind kind = prompt_kind(d->prompt);
     if (kind == PROMPT_SEARCH && !*line)
         return run_line(d, "next");
+    if (kind == PROMPT_NOTE && !*line)
+        return AFTER_REDRAW;
     char *command = xasprintf("%s%s", commands[kind], line);
     enum after after = run_line(d, command);
     free(command);
@@ -77,8 +90,12 @@ static enum after take_key(struct debugger *d, uint32_t key)
         return prompt_key(d->prompt, key) ? take_prompt(d) : AFTER_REDRAW;
     forget_message(d);
     const char *command = keymap_get(&d->keymap, key == '\n' ? TYPED_ENTER : key);
-    if (command)
-        return run_line(d, command);
+    if (command) {
+        d->by_key = true;
+        enum after after = run_line(d, command);
+        d->by_key = false;
+        return after;
+    }
     struct buf name = {0};
     key_add_name(key, &name);
     debugger_say(d, "%s does nothing here; ? lists what does", buf_string(&name));

@@ -185,10 +185,8 @@ bool do_go(struct debugger *d, const char *words, enum after *after, struct erro
     bool went;
 
     (void)after;
-    if (!*words) {
-        prompt_open(d->prompt, PROMPT_COMMAND, "go ");
-        return true;
-    }
+    if (!*words)
+        return debugger_ask(d, PROMPT_COMMAND, "go ", REQUEST_go, e);
     if (words_subject(words, SUBJECT_EVENT, &s))
         return go_home(d, &s, e);
     if (!go_line(d, words, &went, e) || went)
