@@ -279,9 +279,12 @@ static void keep_in_sight(struct pane *p)
 {
     uint64_t n = count(p), height = (uint64_t)lines(p), at = p->selected ? place(p) : 0;
 
-    if (at < p->top)
+    bool far = at + height < p->top || at >= p->top + 2 * height;
+    if (far) /* a jump: with what lies around it */
+        p->top = at > height / 2 ? at - height / 2 : 0;
+    else if (at < p->top)
         p->top = at;
-    if (at >= p->top + height)
+    else if (at >= p->top + height)
         p->top = at - height + 1;
     if (p->top + height > n)
         p->top = n > height ? n - height : 0;
