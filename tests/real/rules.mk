@@ -58,7 +58,7 @@ bench-check: $(O)/flotsam $(O)/tests/real/leveldb_six $(O)/tests/bench/nothing
 	@O=$(O) tests/bench/check $(MODEL)
 
 # How analysis grows with the trace; part of flotsam, unlike the programs above.
-$(O)/tests/bench/scale: $(O)/tests/bench/scale.o $(ARCHIVES)
+$(O)/tests/bench/scale: $(O)/tests/bench/scale.o $(O)/tests/bench/made.o $(ARCHIVES)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 test-programs: $(O)/tests/bench/scale
