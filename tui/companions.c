@@ -255,8 +255,7 @@ void follow_group(struct debugger *d)
 
     if (!main_subject(d, &s) || !d->loaded)
         show(companion(d, 1), "Group", NULL, NULL);
-    else
-    {
+    else {
         struct pane *p = companion(d, 1);
         show(p, "", group_view(d->findings.analysis, d->findings.groups, (uint32_t)s.number), NULL);
         cell_clear(&p->title);

@@ -84,6 +84,8 @@ struct debugger {
     uint64_t walking_state; /* the state of the last check that it began at, 0: none */
     uint64_t walking_bug;
     struct graph_picture *picture;
+    bool by_file;        /* it is coloured by file, not by what survived */
+    bool transitive;     /* edges that others imply are in it */
     uint32_t picture_op; /* to be selected when it is there; NO_OP */
 
     /* The worker and what it says. */
@@ -122,7 +124,7 @@ struct debugger {
     struct keymap keymap;
     struct help_texts help;
     struct prompt *prompt;
-    bool by_key; /* the request under way was a key: what it lacks can be asked for */
+    bool by_key;        /* the request under way was a key: what it lacks can be asked for */
     bool interactive;   /* there is a terminal: an editor can be called, the clipboard be set */
     bool wants_redraw;  /* from scratch */
     char *wants_editor; /* a file to be edited, then taken for a note on edited_bug */
@@ -175,6 +177,13 @@ bool debugger_ask(struct debugger *d, enum prompt_kind kind, const char *text, e
 
 /* Shows a desk; the place before is remembered. `about` may be NULL. */
 void debugger_go(struct debugger *d, enum desk_id desk, const struct subject *about);
+
+/* To the place before, and on again; false when there is none. */
+bool debugger_back(struct debugger *d);
+bool debugger_forward(struct debugger *d);
+
+/* Opens the main view of the desk in sight when it is not, or stale. */
+void debugger_open(struct debugger *d);
 
 /* Opens the main views anew when they are looked at next, and the companions with them. */
 void debugger_stale(struct debugger *d);

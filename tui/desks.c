@@ -19,6 +19,7 @@
 #include "views/behaviours.h"
 #include "views/bookmarks.h"
 #include "views/bugs.h"
+#include "views/change.h"
 #include "views/fixes.h"
 #include "views/graph.h"
 #include "views/groups.h"
@@ -300,6 +301,12 @@ static struct view *open_rules(struct debugger *d, struct error *e)
     return rules_of_op(d->findings.analysis, (uint32_t)s->number, room(d), e);
 }
 
+static struct view *open_change(struct debugger *d, struct error *e)
+{
+    (void)e;
+    return change_view(d->findings.analysis, d->walk);
+}
+
 static struct view *open_links(struct debugger *d, struct error *e)
 {
     const struct subject *s = &d->about[DESK_links];
@@ -440,6 +447,11 @@ static const struct desk_kind kinds[DESK_COUNT] = {
                     .needs = NEEDS_ANALYSIS,
                     .open = open_rules,
                     .buttons = {R(open), R(links), R(back), R(help)}},
+    [DESK_change] = {.title = "What the last step did",
+                     .needs = NEEDS_ANALYSIS,
+                     .empty = "nothing followed",
+                     .open = open_change,
+                     .buttons = {R(open), R(links), R(undo), R(back), R(help)}},
     [DESK_help] = {.title = "Help: keys, commands and what they do",
                    .open = open_help,
                    .buttons = {R(search), R(filter), R(back), R(quit)}},

@@ -122,6 +122,20 @@ bool do_zoom(struct debugger *d, const char *words, enum after *after, struct er
     return true;
 }
 
+bool do_back(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)e;
+    if (!debugger_back(d))
+        *after = AFTER_LEAVE;
+    return true;
+}
+
+bool do_forward(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    return debugger_forward(d) || error_set(e, "there is nothing further on: you did not go back");
+}
+
 /* ---- to something ---- */
 
 /* Where a subject is at home. */
