@@ -84,6 +84,7 @@ struct debugger {
     uint64_t walking_state; /* the state of the last check that it began at, 0: none */
     uint64_t walking_bug;
     struct graph_picture *picture;
+    bool drawing;        /* it is being laid out */
     bool by_file;        /* it is coloured by file, not by what survived */
     bool transitive;     /* edges that others imply are in it */
     uint32_t picture_op; /* to be selected when it is there; NO_OP */

@@ -164,19 +164,52 @@ static void draw_prompt(struct debugger *d, int row)
     buf_free(&text);
 }
 
+/* Bytes of a text for one line: as many as fit, up to a space where there is one. */
+static size_t line_of(const char *safe, int width)
+{
+    size_t n = escape_fitting(safe, width), space = n;
+
+    if (!safe[n])
+        return n;
+    while (space && safe[space] != ' ')
+        space--;
+    return space ? space : n;
+}
+
+/* A long message takes lines from what is above it, until the next key. */
+static void draw_message(struct debugger *d, int row)
+{
+    struct screen *s = &d->screen;
+    enum style style = d->is_error ? STYLE_MESSAGE_ERROR : STYLE_MESSAGE;
+    char *safe = escape_text(d->message);
+    int lines = 0, most = s->rows / 3 > 1 ? s->rows / 3 : 1;
+
+    for (const char *at = safe; *at && lines < most; lines++) {
+        at += line_of(at, s->columns);
+        at += strspn(at, " ");
+    }
+    const char *at = safe;
+    for (int i = lines - 1; i >= 0; i--) {
+        size_t n = i ? line_of(at, s->columns) : strlen(at);
+        struct cell c = {0};
+        cell_add(&c, style, "%.*s", (int)n, at);
+        screen_blank(s, row - i, 0, s->columns, STYLE_PLAIN);
+        screen_cell(s, row - i, 0, s->columns, &c, 0);
+        cell_free(&c);
+        at += n;
+        at += strspn(at, " ");
+    }
+    if (lines > 1)
+        d->button_count = 0;
+    free(safe);
+}
+
 static void draw_bottom(struct debugger *d, int row)
 {
-    struct cell c = {0};
-
-    if (prompt_is_open(d->prompt)) {
+    if (prompt_is_open(d->prompt))
         draw_prompt(d, row);
-        return;
-    }
-    if (d->message)
-        cell_escape(&c, d->is_error ? STYLE_MESSAGE_ERROR : STYLE_MESSAGE, d->message,
-                    strlen(d->message));
-    screen_cell(&d->screen, row, 0, d->screen.columns, &c, 0);
-    cell_free(&c);
+    else if (d->message)
+        draw_message(d, row);
 }
 
 /* What the checker said of the schedule in hand. */
@@ -201,8 +234,13 @@ static void set_titles(struct debugger *d)
         struct pane *p = &desk->panes[i];
         cell_clear(&p->right);
         if (p->rows.filter) {
-            cell_add(&p->right, STYLE_FLAG, "filter ");
-            cell_escape(&p->right, STYLE_FLAG, p->rows.filter, strlen(p->rows.filter));
+            enum { FILTER_SHOWN = 24 };
+            struct buf cut = {0};
+            char *safe = escape_text(p->rows.filter);
+            escape_cut(&cut, safe, FILTER_SHOWN, escape_locale());
+            cell_add(&p->right, STYLE_FLAG, "filter %s", buf_string(&cut));
+            buf_free(&cut);
+            free(safe);
             if (rows_percent(&p->rows) < 100)
                 cell_add(&p->right, STYLE_FLAG, " %d %%", rows_percent(&p->rows));
             cell_add(&p->right, STYLE_PLAIN, "  ");

@@ -183,9 +183,10 @@ bool do_graph(struct debugger *d, const char *words, enum after *after, struct e
         s = (struct subject){0};
     if (!subgraph_of(d, &s, &graph, e) || !graph_picture_show(d->picture, graph, e))
         return false;
+    d->drawing = true;
+    /* What one came from is selected; else whatever comes first. */
+    d->picture_op = debugger_lead(d, &s, SUBJECT_OP, &op) ? (uint32_t)op.number : 0;
     debugger_go(d, DESK_graph, &s);
-    if (debugger_lead(d, &s, SUBJECT_OP, &op))
-        d->picture_op = (uint32_t)op.number;
     return true;
 }
 
@@ -197,6 +198,7 @@ bool do_implied(struct debugger *d, const char *words, enum after *after, struct
     struct subgraph *graph;
     d->transitive = !d->transitive;
     debugger_say(d, d->transitive ? "all edges" : "without the edges that others imply");
+    d->drawing = true;
     return subgraph_of(d, &d->about[DESK_graph], &graph, e) &&
            graph_picture_show(d->picture, graph, e);
 }

@@ -12,11 +12,8 @@
 
 void script_wait(struct debugger *d)
 {
-    struct error e;
     enum { IDLE_ROUNDS = 2 }; /* as in loop.c: drawing may open views that want work */
 
-    if (!graph_picture_wait(d->picture, &e))
-        debugger_complain(d, e.text);
     for (int idle = 0; idle < IDLE_ROUNDS;) {
         struct pollfd fds[DEBUGGER_FDS];
         debugger_take(d);

@@ -103,6 +103,20 @@ static void take_done(struct debugger *d, const struct worker_event *event)
         debugger_complain(d, e.text);
 }
 
+/* The engine speaks to those who type options; here the way out is a command. */
+static void complain_of_task(struct debugger *d, const char *text)
+{
+    const char *option = strstr(text, "with --checker");
+
+    if (!option) {
+        debugger_complain(d, text);
+        return;
+    }
+    char *ours = xasprintf("%.*swith :check checker=COMMAND", (int)(option - text), text);
+    debugger_complain(d, ours);
+    free(ours);
+}
+
 static void take_event(struct debugger *d, struct worker_event *event)
 {
     switch (event->kind) {
@@ -129,7 +143,7 @@ static void take_event(struct debugger *d, struct worker_event *event)
         d->task = TASK_NONE;
         break;
     case WORKER_FAILED:
-        debugger_complain(d, event->text);
+        complain_of_task(d, event->text);
         d->task = TASK_NONE;
         d->has_progress = false;
         break;
