@@ -346,6 +346,25 @@ void follow_file(struct debugger *d)
     show_difference(d, companion(d, 1));
 }
 
+/* All of a row, in as many lines as that takes. */
+void follow_row(struct debugger *d)
+{
+    struct pane *p = desk_main(debugger_desk(d));
+    struct lines *l = lines_new("row");
+    struct row row = {0};
+    struct error e;
+
+    if (p->view && p->selected && p->view->ops->draw(p->view, p->selected, &row, &e)) {
+        for (size_t i = 0; i < p->columns.n; i++) {
+            if (row.cells[i].text.n)
+                lines_fold(l, p->columns.at[i].title, STYLE_PLAIN, row.cells[i].text.at,
+                           lines_room(width(d, companion(d, 1))), (struct subject){0});
+        }
+    }
+    row_free(&row);
+    show(companion(d, 1), "In full", lines_view(l), NULL);
+}
+
 /* Why two behaviours are, or are not, in one group, in prose: the view's last details. */
 void follow_why(struct debugger *d)
 {

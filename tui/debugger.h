@@ -92,6 +92,8 @@ struct debugger {
     /* The worker and what it says. */
     struct worker *worker;
     enum task task;
+    uint64_t task_began; /* clock_now() */
+    uint64_t budget;     /* of the check that runs, 0: none */
     bool paused;
     struct worker_event progress; /* the last of its kind */
     bool has_progress;
@@ -170,6 +172,7 @@ static inline struct desk *debugger_desk(struct debugger *d)
 void debugger_say(struct debugger *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void debugger_complain(struct debugger *d, const char *text);
+void debugger_hush(struct debugger *d);
 
 /* For a request that lacks its argument: opens the prompt with some text in it when a key was
  * pressed, else fails with how to write it. */

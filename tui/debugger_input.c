@@ -77,7 +77,7 @@ static enum after take_prompt(struct debugger *d)
     return after;
 }
 
-static void forget_message(struct debugger *d)
+void debugger_hush(struct debugger *d)
 {
     free(d->message);
     d->message = NULL;
@@ -88,7 +88,7 @@ static enum after take_key(struct debugger *d, uint32_t key)
 {
     if (prompt_is_open(d->prompt))
         return prompt_key(d->prompt, key) ? take_prompt(d) : AFTER_REDRAW;
-    forget_message(d);
+    debugger_hush(d);
     const char *command = keymap_get(&d->keymap, key == '\n' ? TYPED_ENTER : key);
     if (command) {
         d->by_key = true;
@@ -118,7 +118,7 @@ static enum after take_click(struct debugger *d, const struct input *in)
     struct desk *desk = debugger_desk(d);
     int pane = desk_pane_at(desk, in->column, in->row);
 
-    forget_message(d);
+    debugger_hush(d);
     if (d->button_count && in->row == d->screen.rows - 2)
         return click_button(d, in->column);
     if (pane < 0)

@@ -453,7 +453,10 @@ static const struct desk_kind kinds[DESK_COUNT] = {
                      .open = open_change,
                      .buttons = {R(open), R(links), R(undo), R(back), R(help)}},
     [DESK_help] = {.title = "Help: keys, commands and what they do",
+                   .companions = 1,
+                   .first = 1,
                    .open = open_help,
+                   .follow = follow_row,
                    .buttons = {R(search), R(filter), R(back), R(quit)}},
 };
 

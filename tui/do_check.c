@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/clock.h"
 #include "engine/config.h"
 #include "engine/fix.h"
 #include "engine/mem.h"
@@ -92,6 +93,8 @@ static bool start_check(struct debugger *d, struct worker_check *c, const char *
         d->found = json_array();
         d->has_progress = d->paused = false;
         worker_check(d->worker, c);
+        d->budget = c->budget;
+        d->task_began = clock_now();
         d->task = c->fix_count ? TASK_TRY : TASK_CHECK;
         debugger_stale(d);
     }

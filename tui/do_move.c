@@ -208,5 +208,6 @@ bool do_go(struct debugger *d, const char *words, enum after *after, struct erro
     /* A function, a path: the first event that names it. */
     debugger_go(d, DESK_trace, NULL);
     struct pane *p = desk_main(debugger_desk(d));
+    pane_end(p, 1); /* round the end: from the first row on */
     return pane_search(p, words, 1, e);
 }

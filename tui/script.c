@@ -45,6 +45,8 @@ static bool run_lines(struct debugger *d, FILE *f, const char *name, bool wait, 
     bool ok = true;
 
     for (int number = 1; ok && after != AFTER_LEAVE && next_line(f, &line); number++) {
+        if (strncmp(buf_string(&line), "dump", 4) != 0)
+            debugger_hush(d); /* what the command before had to say */
         ok = debugger_command(d, buf_string(&line), &after, e);
         if (!ok)
             error_prefix(e, "%s:%d", name, number);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/clock.h"
 #include "engine/mem.h"
 #include "views/difference.h"
 #include "views/output.h"
@@ -183,6 +184,8 @@ bool task_progress(const struct debugger *d, struct overview_progress *out)
     if (d->task != TASK_CHECK && d->task != TASK_TRY)
         return false;
     *out = (struct overview_progress){.phase = "starting",
+                                      .seconds = (double)(clock_now() - d->task_began) /
+                                                 (double)NANOSECONDS_PER_SECOND,
                                       .paused = d->paused,
                                       .seconds_left = -1,
                                       .bugs = json_array_size(d->found)};
@@ -190,6 +193,8 @@ bool task_progress(const struct debugger *d, struct overview_progress *out)
         return true;
     out->phase = p->phase ? p->phase : "testing";
     out->done = p->counts.enumerated;
+    out->budget = d->budget;
+    out->all = d->budget;
     out->inconsistent = p->counts.inconsistent;
     out->rate = p->rate;
     out->seconds_left = p->seconds_left;
