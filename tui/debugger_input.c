@@ -58,6 +58,8 @@ static enum after take_prompt(struct debugger *d)
     enum prompt_kind kind = prompt_kind(d->prompt);
     if (kind == PROMPT_SEARCH && !*line)
         return run_line(d, "next");
+    if (kind == PROMPT_FILTER && !*line)
+        return AFTER_REDRAW; /* it was asked for where there is none, and there shall be none */
     char *command = xasprintf("%s%s", commands[kind], line);
     enum after after = run_line(d, command);
     free(command);

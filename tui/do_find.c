@@ -33,8 +33,8 @@ bool do_previous(struct debugger *d, const char *words, enum after *after, struc
 bool do_filter(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     (void)after;
-    /* The key opens the prompt with the filter that is there; an empty line takes it away. */
-    if (!*words && !prompt_line(d->prompt) && !pane(d)->rows.filter) {
+    /* Without a filter there is nothing to take away: one is asked for. */
+    if (!*words && !pane(d)->rows.filter) {
         prompt_open(d->prompt, PROMPT_FILTER, "");
         return true;
     }
