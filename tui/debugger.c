@@ -126,12 +126,12 @@ void debugger_free(struct debugger *d)
         findings_cancel(d->loading);
     if (d->worker)
         worker_stop(d->worker);
-    graph_picture_free(d->picture);
     if (!d->loaded)
         json_decref(d->findings.report);
     unload(d);
     for (int i = 0; i < DESK_COUNT; i++)
         desk_free(&d->desks[i]);
+    graph_picture_free(d->picture); /* after the views of it */
     prompt_free(d->prompt);
     keymap_free(&d->keymap);
     symbols_close(d->symbols);
