@@ -69,13 +69,8 @@ static enum after take_prompt(struct debugger *d)
     enum prompt_kind kind = prompt_kind(d->prompt);
     if (kind == PROMPT_SEARCH && !*line)
         return run_line(d, "next");
-<<<<<<< HEAD
     if (kind == PROMPT_NOTE && !*line)
         return AFTER_REDRAW;
-=======
-    if (kind == PROMPT_FILTER && !*line)
-        return AFTER_REDRAW; /* it was asked for where there is none, and there shall be none */
->>>>>>> 498108c963379d3388d2319d4e69d0847c18e270
     char *command = xasprintf("%s%s", commands[kind], line);
     enum after after = run_line(d, command);
     free(command);

@@ -5,6 +5,8 @@
  *
  *     ui [EVENTS [FACTOR]]        PROGRAM: the flotsam that is measured on a terminal
  *
+ *     ui check|use SESSION        one part of it, in this process: for profilers
+ *
  * FACTOR makes all limits larger, for machines that do other things besides.
  */
 #include <inttypes.h>
@@ -114,8 +116,10 @@ static bool run_apart(struct job *job, enum step step)
     bool got = child > 0 && read(pipes[0], &result, sizeof result) == (ssize_t)sizeof result;
     bool ended = child > 0 && waitpid(child, &status, 0) == child && status == 0;
     close(pipes[0]);
-    if (!got || !ended)
+    if (!got || !ended) {
+        fprintf(stderr, "ui: step %d ended with status %#x\n", step, (unsigned)status);
         return false;
+    }
     double since = (double)(clock_now() - result.left) / (double)NANOSECONDS_PER_MS;
     *job = result;
     if (step == LEAVE)
@@ -198,6 +202,21 @@ static bool judge(const struct figures *f, double factor)
     return held;
 }
 
+/* "check" or "use". */
+static int run_part(const char *part, const char *session)
+{
+    struct job job = {.path = session};
+    struct error e;
+    enum step step = !strcmp(part, "check") ? FIRST : USE;
+
+    if (!run_step(&job, step, &e)) {
+        fprintf(stderr, "ui: %s\n", e.text);
+        return 2;
+    }
+    print_all(&job.figures, &(struct figures){0}, BASELINE);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     char folder[] = "/tmp/flotsam-ui-XXXXXX", path[64];
@@ -208,6 +227,8 @@ int main(int argc, char **argv)
     /* The debugger's worker is this program again. */
     if (argc == 3 && !strcmp(argv[1], "worker"))
         return !worker_serve(argv[2], STDIN_FILENO, STDOUT_FILENO, &e);
+    if (argc == 3 && (!strcmp(argv[1], "check") || !strcmp(argv[1], "use")))
+        return run_part(argv[1], argv[2]);
     uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : EVENTS;
     double factor = argc > 2 ? strtod(argv[2], NULL) : 1;
     if (!mkdtemp(folder)) {

@@ -8,6 +8,7 @@
 #define TESTS_BENCH_UI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/error.h"
