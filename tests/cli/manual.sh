@@ -55,11 +55,12 @@ record sh -c 'echo 1 >a'
 printf 'help\ndump view %s\n' "$scratch/keys" >"$scratch/script"
 run 0 "$FLOTSAM" open "$session" --script "$scratch/script" --size 200x50
 sed -n '/^THE DEBUGGER/,/^MODELS/p' "$scratch/text" >"$scratch/debugger"
-awk 'NR == 1 { command = index($0, "command"); what = index($0, "what it does"); next }
-    { keys = substr($0, 1, command - 1); name = substr($0, command, what - command)
-      gsub(/ +$/, "", keys); gsub(/ +$/, "", name); gsub(/ /, ", ", keys)
-      print name ? " " keys (keys ? " " : "") ":" name " – " substr($0, what) : " " substr($0, what)
-    }' "$scratch/keys" >"$scratch/entries"
+awk 'NR == 1 { command = index($0, "command"); next }
+    { keys = substr($0, 1, command - 1); rest = substr($0, command)
+      gsub(/ +$/, "", keys); gsub(/ /, ", ", keys)
+      if (rest ~ /^ /) { sub(/^ +/, "", rest); print " " rest; next } # a heading
+      sub(/  +/, " – ", rest)
+      print " " keys (keys ? " " : "") ":" rest }' "$scratch/keys" >"$scratch/entries"
 [ "$(grep -c ' – ' "$scratch/entries")" -ge 50 ] || fail "the debugger's help is short"
 while IFS= read -r entry; do
     grep -qxF -e "$entry" "$scratch/debugger" || fail "the page does not say:$entry"
