@@ -56,6 +56,7 @@ help:
 	'make bench-record    what recording costs, against native and strace' \
 	'make bench-check     what checking costs: LevelDB, and states a second' \
 	'make bench-scale     how time and memory grow from ten thousand events to a million' \
+	'make bench-ui        how long keys wait in the debugger, on a session of a million events' \
 	'make deps            install the packages that building needs; deps-test: those of the tests too' \
 	'make install         to $$(DESTDIR)$$(prefix), $(prefix); uninstall removes it again' \
 	'make clean           remove $(O)/' \

@@ -176,6 +176,19 @@ void follow_op(struct debugger *d)
     show_source(d, companion(d, 2), &s);
 }
 
+static void title_graph(struct debugger *d)
+{
+    const struct subgraph *s = graph_picture_subgraph(d->picture);
+    struct cell *title = &desk_main(debugger_desk(d))->title;
+
+    cell_clear(title);
+    if (!s)
+        return;
+    cell_escape(title, STYLE_PLAIN, s->title, strlen(s->title));
+    if (s->left_out)
+        cell_add(title, STYLE_DIM, ", without %" PRIu64 " ops further away", s->left_out);
+}
+
 void follow_node(struct debugger *d)
 {
     struct subject s;
@@ -191,6 +204,7 @@ void follow_node(struct debugger *d)
             more = false;
         cell_free(&c);
     }
+    title_graph(d);
     show(companion(d, 1), "Selected", lines_view(l), NULL);
     graph_picture_subject(d->picture, &s);
     show_source(d, companion(d, 2), &s);
@@ -241,9 +255,12 @@ void follow_group(struct debugger *d)
 
     if (!main_subject(d, &s) || !d->loaded)
         show(companion(d, 1), "Group", NULL, NULL);
-    else
-        show(companion(d, 1), "Its representative and members; w on a member says why",
-             group_view(d->findings.analysis, d->findings.groups, (uint32_t)s.number), NULL);
+    else {
+        struct pane *p = companion(d, 1);
+        show(p, "", group_view(d->findings.analysis, d->findings.groups, (uint32_t)s.number), NULL);
+        cell_clear(&p->title);
+        group_view_title(p->view, &p->title);
+    }
 }
 
 void follow_listed(struct debugger *d)
@@ -301,11 +318,6 @@ static void title_schedule(struct debugger *d)
     schedule_crash_words(&p->title, d->findings.analysis, d->walk, &e);
     cell_add(&p->title, STYLE_PLAIN, " %s ", glyph(GLYPH_DOT));
     schedule_count_words(&p->title, d->walk);
-    if (d->verdict_version != walk_version(d->walk))
-        return;
-    bool good = d->verdict.kind == VERDICT_CONSISTENT;
-    cell_add(&p->title, good ? STYLE_VERDICT_GOOD : STYLE_VERDICT_BAD, "  %s %s",
-             glyph(good ? GLYPH_GOOD : GLYPH_BAD), verdict_name(d->verdict.kind));
 }
 
 void follow_walk(struct debugger *d)
@@ -332,6 +344,44 @@ void follow_file(struct debugger *d)
         return;
     choose_file(d, desk_main(debugger_desk(d)));
     show_difference(d, companion(d, 1));
+}
+
+/* All of a row, in as many lines as that takes. */
+void follow_row(struct debugger *d)
+{
+    struct pane *p = desk_main(debugger_desk(d));
+    struct lines *l = lines_new("row");
+    struct row row = {0};
+    struct error e;
+
+    if (p->view && p->selected && p->view->ops->draw(p->view, p->selected, &row, &e)) {
+        for (size_t i = 0; i < p->columns.n; i++) {
+            if (row.cells[i].text.n)
+                lines_fold(l, p->columns.at[i].title, STYLE_PLAIN, row.cells[i].text.at,
+                           lines_room(width(d, companion(d, 1))), (struct subject){0});
+        }
+    }
+    row_free(&row);
+    show(companion(d, 1), "In full", lines_view(l), NULL);
+}
+
+/* Why two behaviours are, or are not, in one group, in prose: the view's last details. */
+void follow_why(struct debugger *d)
+{
+    struct view *v = desk_main(debugger_desk(d))->view;
+    struct lines *l = lines_new("verdict");
+    bool more = v && v->ops->count(v) > 0;
+    struct error e;
+
+    for (size_t n = 0; more; n++) {
+        struct cell c = {0};
+        if (v->ops->detail(v, v->ops->count(v), n, &c, &more, &e) && more)
+            cell_copy(lines_add(l, "", (struct subject){0}), &c);
+        else
+            more = false;
+        cell_free(&c);
+    }
+    show(companion(d, 1), "In words", lines_view(l), NULL);
 }
 
 void follow_line(struct debugger *d)

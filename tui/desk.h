@@ -31,6 +31,7 @@
     X(links)                                                                                       \
     X(why)                                                                                         \
     X(rules)                                                                                       \
+    X(change)                                                                                      \
     X(help)
 
 enum desk_id {

@@ -20,9 +20,6 @@
 #include "tui/script.h"
 #include "tui/terminal.h"
 
-/* Work in the background may take this long between two looks at the keys. */
-#define SLICE (10 * NANOSECONDS_PER_MS)
-
 /* ---- signals ---- */
 
 /* A signal wakes poll() through a pipe, so that none is missed between a look and the wait. */
@@ -161,7 +158,7 @@ static void wait_for_something(struct debugger *d, bool working)
 static enum after take_inputs(struct debugger *d, struct terminal *t)
 {
     struct input in;
-    uint64_t deadline = clock_now() + SLICE;
+    uint64_t deadline = clock_now() + LOOP_SLICE;
 
     while ((in = terminal_read(t)).kind != INPUT_NONE) {
         if (debugger_input(d, &in) == AFTER_LEAVE)
@@ -185,7 +182,7 @@ static void go_round(struct debugger *d, struct terminal *t)
         debugger_draw(d);
         terminal_draw(t, &d->screen, &d->theme, d->wants_redraw);
         d->wants_redraw = false;
-        idle = debugger_work(d, clock_now() + SLICE) ? 0 : idle + 1;
+        idle = debugger_work(d, clock_now() + LOOP_SLICE) ? 0 : idle + 1;
         bool waits = idle >= IDLE_ROUNDS;
         wait_for_something(d, !waits);
         if (waits)

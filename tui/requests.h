@@ -50,6 +50,7 @@
     X(output, "output", "o", "", VIEW, "what the checker said")                                    \
     X(fixes, "fixes", "F", "", VIEW, "the pretended syncs")                                        \
     X(bookmarks, "bookmarks", "B", "", VIEW, "the bookmarks")                                      \
+    X(change, "change", "i", "", VIEW, "what the last step or toggle did, op by op, and why")      \
     X(links, "links", "l", "", VIEW, "everything that the row is connected with")                  \
     X(help, "help", "? F1", "", VIEW, "keys and commands")                                         \
     X(step, "step", "s", "[N]", STEP, "one op further survives")                                   \
@@ -89,6 +90,8 @@
     X(copy, "copy", "y", "[FILE]", NOTE, "the bug's report as text, to a file or the clipboard")   \
     X(export, "export", "e", "FILE", NOTE,                                                         \
       "the graph in view as .dot, .svg, .png or .json; else the view as .txt")                     \
+    X(implied, "implied", "%", "", OTHER, "in a graph: also the edges that others imply, or not")  \
+    X(colour, "colour", "r", "", OTHER, "in a graph: colours by file, or by what survived")        \
     X(command, "command", ":", "", OTHER, "type a command")                                        \
     X(cancel, "cancel", "Escape", "", OTHER, "end a search, a filter, what is under way")          \
     X(theme, "theme", "", "THEME", OTHER, "another theme")                                         \
