@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/type_resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/mem.h"
+
+enum {
+    POINTER_SIZE = 8,
+    VISITS_MAX = 4096,   /* members looked at for one answer: hostile types nest without end */
+    CANDIDATES_MAX = 64, /* arrays of a struct among which one is sought */
+};
+
+/* One search. `strides` are those that no array has been found for yet. */
+struct search {
+    struct type_spot *spot;
+    uint64_t size;
+    enum spot_fit fit;
+    int64_t strides[VALUE_TERMS];
+    int n;
+    int visits;
+    bool dynamic;            /* an unknown index was passed since holder */
+    bool any_dynamic;        /* an unknown index was passed since outer */
+    uint64_t array, element; /* the first array with an unknown index: where, how large elements */
+    bool has_array;
+    uint64_t base; /* of what is being looked at, in outer */
+};
+
+void spot_free(struct type_spot *s)
+{
+    buf_free(&s->path);
+}
+
+static uint64_t floor_mod(int64_t a, uint64_t b)
+{
+    int64_t rest = a % (int64_t)b;
+
+    return (uint64_t)(rest < 0 ? rest + (int64_t)b : rest);
+}
+
+/* Takes out the strides that are whole elements of this size; true when there were any. */
+static bool take_strides(struct search *s, uint64_t element)
+{
+    int kept = 0, n = s->n;
+
+    for (int i = 0; i < n; i++) {
+        if (s->strides[i] % (int64_t)element != 0)
+            s->strides[kept++] = s->strides[i];
+    }
+    s->n = kept;
+    return kept < n;
+}
+
+static bool descend(struct search *s, struct type *t, uint64_t at, int depth);
+
+/* --- Scalars ------------------------------------------------------------------------------ */
+
+static bool end_at(struct search *s, struct type *t)
+{
+    s->spot->field = t;
+    return s->n == 0;
+}
+
+static bool at_scalar(struct search *s, struct type *t, uint64_t at)
+{
+    if (at >= t->size && t->size)
+        return false;
+    if (s->fit == FIT_WHOLE && (at != 0 || s->size != t->size))
+        return false;
+    return end_at(s, t);
+}
+
+/* --- Structs ------------------------------------------------------------------------------ */
+
+static bool is_open(const struct type *t)
+{
+    return t->kind == TYPE_ARRAY && t->count == 0;
+}
+
+/* Whether the byte is part of the field. */
+static bool covers(const struct type_field *f, uint64_t at)
+{
+    if (at < f->offset)
+        return false;
+    if (f->bits)
+        return at < f->offset + (f->bit + f->bits + 7) / 8;
+    return is_open(f->type) || at - f->offset < f->type->size;
+}
+
+/* Where the fields of a struct begin and end; the store of several must end where one does. */
+static bool is_boundary(struct type *t, uint64_t end, int depth, int *visits)
+{
+    const struct type_field *fields;
+    size_t n = type_fields(t, &fields);
+
+    if (depth > TYPE_DEPTH_MAX)
+        return false;
+    if (t->kind == TYPE_ARRAY) {
+        struct type *element = type_target(t);
+        return element && element->size &&
+               is_boundary(element, (end - 1) % element->size + 1, depth + 1, visits);
+    }
+    if (!type_is_struct(t))
+        return end == t->size;
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        if (++*visits > VISITS_MAX)
+            return false;
+        if (!covers(&fields[i], end - 1))
+            continue;
+        if (fields[i].bits ||
+            is_boundary(fields[i].type, end - fields[i].offset, depth + 1, visits))
+            return true;
+        any = true;
+    }
+    return !any; /* between fields */
+}
+
+static void note_holder(struct search *s, struct type *t, uint64_t at)
+{
+    s->spot->holder = t;
+    s->spot->holder_offset = s->base;
+    s->spot->offset = at;
+    s->spot->holder_known = true;
+    s->spot->outer_known = !s->any_dynamic;
+    s->spot->holder_path = s->spot->path.n;
+    s->dynamic = false;
+}
+
+static void name_field(struct search *s, const struct type_field *f)
+{
+    struct buf *path = &s->spot->path;
+
+    if (!f->name[0])
+        return; /* what an anonymous member holds is named as if it were here */
+    if (path->n)
+        buf_char(path, '.');
+    buf_text(path, f->name);
+}
+
+/* Several fields at once: they have to be whole ones of this struct. */
+static bool at_several(struct search *s, struct type *t, const struct type_field *f, uint64_t at)
+{
+    if (s->fit == FIT_WHOLE && !f->bits &&
+        (!is_boundary(t, at + s->size, 0, &s->visits) ||
+         (at > 0 && !is_boundary(t, at, 0, &s->visits))))
+        return false;
+    name_field(s, f);
+    return end_at(s, f->type);
+}
+
+static bool in_field(struct search *s, struct type *t, const struct type_field *f, uint64_t at,
+                     int depth)
+{
+    uint64_t inside = at - f->offset;
+
+    if (f->bits || (!is_open(f->type) && s->size > f->type->size - inside))
+        return at_several(s, t, f, at);
+    name_field(s, f);
+    s->base += f->offset;
+    return descend(s, f->type, inside, depth + 1);
+}
+
+static void restore(struct search *s, const struct search *saved, const struct type_spot *spot)
+{
+    struct buf path = s->spot->path;
+
+    *s = *saved;
+    *s->spot = *spot;
+    path.n = spot->path.n;
+    s->spot->path = path;
+    if (path.at)
+        path.at[path.n] = 0;
+}
+
+/* In a union several members can be meant. When they differ the union itself is the field. */
+static bool at_union(struct search *s, struct type *t, uint64_t at, int depth)
+{
+    const struct type_field *fields, *found = NULL;
+    size_t n = type_fields(t, &fields);
+    struct search saved = *s;
+    struct type_spot spot = *s->spot;
+    bool several = false;
+
+    for (size_t i = 0; i < n; i++) {
+        if (++saved.visits > VISITS_MAX)
+            return false;
+        if (!covers(&fields[i], at))
+            continue;
+        bool fits = in_field(s, t, &fields[i], at, depth);
+        saved.visits = s->visits;
+        restore(s, &saved, &spot);
+        several |= fits && found;
+        if (fits && !found)
+            found = &fields[i];
+    }
+    if (found && !several)
+        return in_field(s, t, found, at, depth);
+    return several && end_at(s, t);
+}
+
+static bool at_struct(struct search *s, struct type *t, uint64_t at, int depth)
+{
+    const struct type_field *fields;
+    size_t n = type_fields(t, &fields);
+
+    note_holder(s, t, at);
+    if (t->kind == TYPE_UNION)
+        return at_union(s, t, at, depth);
+    for (size_t i = 0; i < n; i++) {
+        if (++s->visits > VISITS_MAX)
+            return false;
+        if (covers(&fields[i], at))
+            return in_field(s, t, &fields[i], at, depth);
+    }
+    return s->fit == FIT_ANY && end_at(s, t); /* padding, copied with the rest */
+}
+
+/* --- Arrays ------------------------------------------------------------------------------- */
+
+static bool at_array(struct search *s, struct type *t, uint64_t at, int depth)
+{
+    struct type *element = type_target(t);
+
+    if (!element || element->size == 0)
+        return false;
+    uint64_t index = at / element->size, inside = at % element->size;
+    if (take_strides(s, element->size)) {
+        if (!s->has_array) {
+            s->has_array = true;
+            s->array = s->base;
+            s->element = element->size;
+        }
+        s->dynamic = s->any_dynamic = true;
+        s->spot->offset = s->base - s->spot->holder_offset + inside; /* as if the index were 0 */
+        buf_text(&s->spot->path, "[]");
+    } else {
+        buf_printf(&s->spot->path, "[%llu]", (unsigned long long)index);
+        s->base += index * element->size;
+    }
+    if (s->size > element->size - inside) { /* several elements */
+        bool whole = s->fit == FIT_ANY || element->size == 1 ||
+                     (inside == 0 && s->size % element->size == 0);
+        return whole && end_at(s, element);
+    }
+    return descend(s, element, inside, depth + 1);
+}
+
+static bool descend(struct search *s, struct type *t, uint64_t at, int depth)
+{
+    if (!t || depth > TYPE_DEPTH_MAX)
+        return false;
+    if (type_is_struct(t))
+        return at_struct(s, t, at, depth);
+    if (t->kind == TYPE_ARRAY)
+        return at_array(s, t, at, depth);
+    return at_scalar(s, t, at);
+}
+
+/* --- The arrays that a stride can belong to ----------------------------------------------- */
+
+struct candidate {
+    uint64_t offset; /* in outer */
+    struct type *array;
+};
+
+static void list_arrays(struct type *t, uint64_t base, int depth, int *visits,
+                        struct candidate *out, int *n)
+{
+    const struct type_field *fields;
+    size_t count = type_fields(t, &fields);
+
+    for (size_t i = 0; i < count && depth < TYPE_DEPTH_MAX; i++) {
+        if (++*visits > VISITS_MAX || *n == CANDIDATES_MAX)
+            return;
+        if (fields[i].type->kind == TYPE_ARRAY)
+            out[(*n)++] = (struct candidate){base + fields[i].offset, fields[i].type};
+        else
+            list_arrays(fields[i].type, base + fields[i].offset, depth + 1, visits, out, n);
+    }
+}
+
+static void begin(struct search *s, const struct value *v, struct type *t)
+{
+    s->n = 0;
+    for (int i = 0; i < v->n; i++)
+        s->strides[s->n++] = llabs(v->terms[i].stride);
+    s->dynamic = s->any_dynamic = s->has_array = false;
+    s->base = 0;
+    s->spot->outer = t;
+    s->spot->holder = s->spot->field = NULL;
+    s->spot->outer_known = s->spot->holder_known = true;
+    s->spot->holder_offset = s->spot->offset = 0;
+    s->spot->holder_path = 0;
+    buf_clear(&s->spot->path);
+}
+
+static bool stride_fits(const struct value *v, struct type *array)
+{
+    struct type *element = type_target(array);
+
+    for (int i = 0; i < v->n && element && element->size; i++) {
+        if (v->terms[i].stride % (int64_t)element->size == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Compilers fold the constant of an index into the address: slots[i − 1] begins before slots,
+ * perhaps in another array with elements of the same size. */
+static bool other_array_behind(struct type *t, const struct value *v, uint64_t at, uint64_t array,
+                               uint64_t element)
+{
+    struct candidate all[CANDIDATES_MAX];
+    int n = 0, visits = 0;
+
+    if (at < array + element)
+        return false;
+    list_arrays(t, 0, 0, &visits, all, &n);
+    for (int i = 0; i < n; i++) {
+        if (all[i].offset > at && stride_fits(v, all[i].array))
+            return true;
+    }
+    return visits > VISITS_MAX || n == CANDIDATES_MAX;
+}
+
+/* The place is in no array, so it is the constant of an index that brought it here: the only array
+ * with such elements is meant. */
+static bool only_array(struct search *s, struct type *t, const struct value *v, int64_t at)
+{
+    struct candidate all[CANDIDATES_MAX];
+    int n = 0, visits = 0, found = -1;
+
+    list_arrays(t, 0, 0, &visits, all, &n);
+    if (visits > VISITS_MAX || n == CANDIDATES_MAX)
+        return false;
+    for (int i = 0; i < n; i++) {
+        if (!stride_fits(v, all[i].array))
+            continue;
+        if (found >= 0)
+            return false;
+        found = i;
+    }
+    if (found < 0)
+        return false;
+    uint64_t element = type_target(all[found].array)->size;
+    begin(s, v, t);
+    take_strides(s, t->size);
+    return descend(s, t, all[found].offset + floor_mod(at - (int64_t)all[found].offset, element),
+                   0);
+}
+
+static bool has_open_end(struct type *t)
+{
+    const struct type_field *fields;
+    size_t n = type_fields(t, &fields);
+
+    return n && t->kind == TYPE_STRUCT && is_open(fields[n - 1].type);
+}
+
+/* --- Forms -------------------------------------------------------------------------------- */
+
+bool spot_of_value(const struct value *v, uint64_t size, enum spot_fit fit, struct type_spot *out)
+{
+    struct type *t = v->pointee;
+    struct search s = {.spot = out, .size = size, .fit = fit};
+
+    *out = (struct type_spot){0};
+    if (v->base != BASE_POINTER || v->relative || !t || t->size == 0 || size == 0)
+        return false;
+    begin(&s, v, t);
+    bool element = take_strides(&s, t->size); /* p[i]: some other object of the type */
+    bool inside = v->offset >= 0 && ((uint64_t)v->offset < t->size || has_open_end(t));
+    uint64_t at = element ? floor_mod(v->offset, t->size) : (uint64_t)v->offset;
+    bool fits =
+        (element || inside) && (has_open_end(t) || size <= t->size - at) && descend(&s, t, at, 0);
+    if (fits && s.has_array && other_array_behind(t, v, at, s.array, s.element))
+        fits = false;
+    else if (!fits && v->n && v->offset > -(int64_t)t->size && v->offset < (int64_t)t->size)
+        fits = only_array(&s, t, v, v->offset);
+    if (!fits) {
+        spot_free(out);
+        return false;
+    }
+    out->holder_known &= !s.dynamic;
+    out->outer_known &= !s.any_dynamic;
+    return true;
+}
+
+bool spot_of_offset(struct type *t, uint64_t offset, uint64_t size, enum spot_fit fit,
+                    struct type_spot *out)
+{
+    struct value v = value_pointer(t, (int64_t)offset);
+
+    return offset <= TYPE_SIZE_MAX && spot_of_value(&v, size, fit, out);
+}
+
+/* --- Pointers and objects at a place ------------------------------------------------------- */
+
+/* The handle that the field is part of, when the spot is the right word of one. */
+static struct type *handle_at(struct type *t, uint64_t at, int depth)
+{
+    const struct type_field *fields;
+    uint64_t bits;
+    struct type *target = type_handle(t, &bits);
+
+    if (target)
+        return at == bits ? target : NULL;
+    if (t && t->kind == TYPE_ARRAY && type_target(t) && type_target(t)->size)
+        return depth < TYPE_DEPTH_MAX
+                   ? handle_at(type_target(t), at % type_target(t)->size, depth + 1)
+                   : NULL;
+    size_t n = type_fields(t, &fields);
+    for (size_t i = 0; i < n && depth < TYPE_DEPTH_MAX; i++) {
+        if (covers(&fields[i], at))
+            return handle_at(fields[i].type, at - fields[i].offset, depth + 1);
+    }
+    return NULL;
+}
+
+bool pointer_at_value(const struct value *v, struct value *out)
+{
+    struct type_spot spot;
+
+    if (!spot_of_value(v, POINTER_SIZE, FIT_WHOLE, &spot))
+        return false;
+    struct type *handle = handle_at(spot.outer, spot.holder_offset + spot.offset, 0);
+    struct type *target = handle                             ? handle
+                          : spot.field->kind == TYPE_POINTER ? type_target(spot.field)
+                                                             : NULL;
+    spot_free(&spot);
+    if (!target)
+        return false;
+    *out = value_pointer(target, 0);
+    out->relative = handle != NULL;
+    return true;
+}
+
+bool pointer_at_offset(struct type *t, uint64_t offset, struct value *out)
+{
+    struct value v = value_pointer(t, (int64_t)offset);
+
+    return t && offset <= TYPE_SIZE_MAX && pointer_at_value(&v, out);
+}
+
+static bool holds(struct type *outer, uint64_t offset, struct type *t, int depth, int *visits)
+{
+    const struct type_field *fields;
+
+    if (!outer || depth > TYPE_DEPTH_MAX)
+        return false;
+    if (offset == 0 && type_same(outer, t))
+        return true;
+    if (outer->kind == TYPE_ARRAY) {
+        struct type *element = type_target(outer);
+        return element && element->size &&
+               holds(element, offset % element->size, t, depth + 1, visits);
+    }
+    size_t n = type_fields(outer, &fields);
+    for (size_t i = 0; i < n; i++) {
+        if (++*visits > VISITS_MAX)
+            return false;
+        if (covers(&fields[i], offset) &&
+            holds(fields[i].type, offset - fields[i].offset, t, depth + 1, visits))
+            return true;
+    }
+    return false;
+}
+
+bool type_holds(struct type *outer, uint64_t offset, struct type *t)
+{
+    int visits = 0;
+
+    return holds(outer, offset, t, 0, &visits);
+}
+
+bool value_begins(const struct value *v, struct type *t)
+{
+    struct type_spot spot;
+
+    if (!t || !spot_of_value(v, 1, FIT_ANY, &spot))
+        return false;
+    bool begins = type_holds(spot.outer, spot.holder_offset + spot.offset, t);
+    spot_free(&spot);
+    return begins;
+}
