@@ -24,7 +24,8 @@ struct search {
     bool any_dynamic;        /* an unknown index was passed since outer */
     uint64_t array, element; /* the first array with an unknown index: where, how large elements */
     bool has_array;
-    uint64_t base; /* of what is being looked at, in outer */
+    uint64_t base;  /* of what is being looked at, in outer */
+    uint64_t plain; /* the same from holder, with all indices taken as 0 */
 };
 
 void spot_free(struct type_spot *s)
@@ -56,9 +57,10 @@ static bool descend(struct search *s, struct type *t, uint64_t at, int depth);
 
 /* --- Scalars ------------------------------------------------------------------------------ */
 
-static bool end_at(struct search *s, struct type *t)
+static bool end_at(struct search *s, struct type *t, uint64_t inside)
 {
     s->spot->field = t;
+    s->spot->member = s->plain + inside;
     return s->n == 0;
 }
 
@@ -68,7 +70,7 @@ static bool at_scalar(struct search *s, struct type *t, uint64_t at)
         return false;
     if (s->fit == FIT_WHOLE && (at != 0 || s->size != t->size))
         return false;
-    return end_at(s, t);
+    return end_at(s, t, 0);
 }
 
 /* --- Structs ------------------------------------------------------------------------------ */
@@ -122,6 +124,7 @@ static void note_holder(struct search *s, struct type *t, uint64_t at)
     s->spot->holder = t;
     s->spot->holder_offset = s->base;
     s->spot->offset = at;
+    s->plain = 0;
     s->spot->holder_known = true;
     s->spot->outer_known = !s->any_dynamic;
     s->spot->holder_path = s->spot->path.n;
@@ -147,7 +150,7 @@ static bool at_several(struct search *s, struct type *t, const struct type_field
          (at > 0 && !is_boundary(t, at, 0, &s->visits))))
         return false;
     name_field(s, f);
-    return end_at(s, f->type);
+    return end_at(s, f->type, f->offset);
 }
 
 static bool in_field(struct search *s, struct type *t, const struct type_field *f, uint64_t at,
@@ -159,6 +162,7 @@ static bool in_field(struct search *s, struct type *t, const struct type_field *
         return at_several(s, t, f, at);
     name_field(s, f);
     s->base += f->offset;
+    s->plain += f->offset;
     return descend(s, f->type, inside, depth + 1);
 }
 
@@ -197,7 +201,7 @@ static bool at_union(struct search *s, struct type *t, uint64_t at, int depth)
     }
     if (found && !several)
         return in_field(s, t, found, at, depth);
-    return several && end_at(s, t);
+    return several && end_at(s, t, 0);
 }
 
 static bool at_struct(struct search *s, struct type *t, uint64_t at, int depth)
@@ -214,7 +218,7 @@ static bool at_struct(struct search *s, struct type *t, uint64_t at, int depth)
         if (covers(&fields[i], at))
             return in_field(s, t, &fields[i], at, depth);
     }
-    return s->fit == FIT_ANY && end_at(s, t); /* padding, copied with the rest */
+    return s->fit == FIT_ANY && end_at(s, t, at); /* padding, copied with the rest */
 }
 
 /* --- Arrays ------------------------------------------------------------------------------- */
@@ -242,7 +246,7 @@ static bool at_array(struct search *s, struct type *t, uint64_t at, int depth)
     if (s->size > element->size - inside) { /* several elements */
         bool whole = s->fit == FIT_ANY || element->size == 1 ||
                      (inside == 0 && s->size % element->size == 0);
-        return whole && end_at(s, element);
+        return whole && end_at(s, element, 0);
     }
     return descend(s, element, inside, depth + 1);
 }
@@ -287,11 +291,11 @@ static void begin(struct search *s, const struct value *v, struct type *t)
     for (int i = 0; i < v->n; i++)
         s->strides[s->n++] = llabs(v->terms[i].stride);
     s->dynamic = s->any_dynamic = s->has_array = false;
-    s->base = 0;
+    s->base = s->plain = 0;
     s->spot->outer = t;
     s->spot->holder = s->spot->field = NULL;
     s->spot->outer_known = s->spot->holder_known = true;
-    s->spot->holder_offset = s->spot->offset = 0;
+    s->spot->holder_offset = s->spot->offset = s->spot->member = 0;
     s->spot->holder_path = 0;
     buf_clear(&s->spot->path);
 }

@@ -21,6 +21,7 @@ struct type_spot {
     struct type *holder;    /* NULL when outer is no struct and has none */
     struct type *field;     /* what lies there, when one field does; else the first of several */
     uint64_t offset;        /* of the place in holder, indices that are not known taken as 0 */
+    uint64_t member;        /* the same with all indices taken as 0: equal for equal fields */
     uint64_t holder_offset; /* of holder in outer, likewise */
     bool holder_known;      /* where holder begins follows from the place's address */
     bool outer_known;       /* and so does where outer begins */

@@ -416,6 +416,14 @@ static struct member *member_at(struct member *at, size_t n, uint64_t address)
     return low && address < at[low - 1].high ? &at[low - 1] : NULL;
 }
 
+const void *scopes_function(struct type_scopes *s, uint64_t address)
+{
+    struct unit *u = unit_of(s, address);
+    struct member *f = u ? member_at(u->functions.at, u->functions.n, address) : NULL;
+
+    return f ? f->die.addr : NULL;
+}
+
 bool scopes_find(struct type_scopes *s, uint64_t address, struct scope *out)
 {
     struct unit *u = unit_of(s, address);

@@ -42,6 +42,10 @@ struct scope {
 struct type_scopes *scopes_open(struct type_info *in, struct binary *b);
 void scopes_close(struct type_scopes *s);
 
+/* Something that tells the function at an address from others; NULL when there is none with debug
+ * info. */
+const void *scopes_function(struct type_scopes *s, uint64_t address);
+
 /* The function whose code is at an address; false when there is none with debug info. The first
  * question about a unit reads the list of its functions and variables. Free with scope_free(). */
 bool scopes_find(struct type_scopes *s, uint64_t address, struct scope *out);

@@ -25,11 +25,6 @@ struct value value_pointer(struct type *pointee, int64_t offset)
         .base = BASE_POINTER, .argument = -1, .pointee = pointee, .offset = offset};
 }
 
-struct value value_argument(int argument)
-{
-    return (struct value){.base = BASE_POINTER, .argument = (int8_t)argument};
-}
-
 struct value value_frame(int64_t offset)
 {
     return (struct value){.base = BASE_FRAME, .argument = -1, .offset = offset};
@@ -122,7 +117,7 @@ struct value value_add(struct value a, struct value b, uint32_t symbol)
         b = swap;
     }
     if (a.base == BASE_POINTER && a.relative &&
-        (is_pool_base(&b) || b.argument >= 0 || b.pointee)) {
+        (is_pool_base(&b) || (b.base == BASE_POINTER && !b.relative))) {
         a.relative = false;
         a.argument = -1;
         return a;
@@ -182,6 +177,39 @@ void value_forget(struct value *v, uint32_t symbol)
     }
 }
 
+int value_argument(const struct value *v, struct value *rest)
+{
+    if (v->base == BASE_POINTER && v->argument >= 0) {
+        *rest = *v;
+        rest->base = BASE_NONE;
+        rest->argument = -1;
+        rest->pointee = NULL;
+        return v->argument;
+    }
+    for (int i = 0; i < v->n && v->base == BASE_NONE; i++) {
+        struct term t = v->terms[i];
+        if (t.stride != 1 || t.symbol < SYMBOL_ARGUMENT || t.symbol >= SYMBOL_FREE)
+            continue;
+        *rest = *v;
+        rest->terms[i] = rest->terms[--rest->n];
+        return (int)(t.symbol - SYMBOL_ARGUMENT);
+    }
+    return -1;
+}
+
+struct value value_substitute(struct value v, uint32_t symbol, struct value meaning)
+{
+    for (int i = 0; i < v.n && v.base == BASE_NONE; i++) {
+        if (v.terms[i].stride != 1 || v.terms[i].symbol != symbol)
+            continue;
+        struct value rest = v;
+        rest.terms[i] = rest.terms[--rest.n];
+        struct value out = value_add(meaning, rest, SYMBOL_ANY);
+        return out.base == meaning.base ? out : v;
+    }
+    return v;
+}
+
 /* --- Where ways meet ---------------------------------------------------------------------- */
 
 static bool is_null(const struct value *v)
@@ -203,23 +231,26 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Two numbers: a multiple of what divides all differences, by a symbol of this place. */
+/* Two numbers: what both have, and a multiple of what divides all differences, by a symbol of this
+ * place. */
 static struct value merge_numbers(const struct value *a, const struct value *b, uint32_t symbol)
 {
     int64_t stride = llabs(b->offset / 2 - a->offset / 2) > STRIDE_MAX ? 1 : b->offset - a->offset;
-
-    for (int i = 0; i < a->n; i++)
-        stride = common_divisor(stride, a->terms[i].stride);
-    for (int i = 0; i < b->n; i++)
-        stride = common_divisor(stride, b->terms[i].stride);
-    if (stride == 0)
-        return *a;
     struct value out = value_number(a->offset);
+
+    for (int i = 0; i < a->n; i++) {
+        if (has_term(b, a->terms[i]) && a->terms[i].symbol != symbol)
+            add_term(&out, a->terms[i]);
+        else
+            stride = common_divisor(stride, a->terms[i].stride);
+    }
+    for (int i = 0; i < b->n; i++) {
+        if (!has_term(a, b->terms[i]) || b->terms[i].symbol == symbol)
+            stride = common_divisor(stride, b->terms[i].stride);
+    }
     stride = llabs(stride);
-    if (stride > STRIDE_MAX)
-        stride = 1;
-    out.n = 1;
-    out.terms[0] = (struct term){stride, symbol};
+    if (stride && !add_term(&out, (struct term){stride > STRIDE_MAX ? 1 : stride, symbol}))
+        return value_symbol(symbol);
     return out;
 }
 
@@ -232,7 +263,7 @@ static struct value merge_pointers(const struct value *a, const struct value *b,
         out.argument = -1;
     if (a->pointee != b->pointee && !type_same(a->pointee, b->pointee))
         out.pointee = NULL;
-    if (a->relative != b->relative || (!out.pointee && out.argument < 0))
+    if (a->relative != b->relative || !out.pointee)
         return value_symbol(symbol);
     for (int i = 0; i < a->n; i++) {
         struct term t = a->terms[i];

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * From what the code says to what a store is: the copies that several stores make together, and
+ * what is known of the memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/mem.h"
+#include "engine/types.h"
+#include "engine/types_inside.h"
+
+enum {
+    COPY_STORES_MAX = 1 << 16, /* stores that are taken together */
+    FOREIGN_MAX = 64,          /* stores of other threads in between */
+    POINTER_SIZE = 8,
+};
+
+/* --- What is known of the memory ------------------------------------------------------------- */
+
+/* Fills in the object that is known around the store; false when none is, or it says otherwise. */
+static bool ask_objects(struct types *t, const struct type_store *s, struct type_answer *a)
+{
+    const struct type_object *object = objects_find(&t->objects, s->address, s->size);
+    struct type_spot spot;
+    struct type_site site;
+
+    if (!object)
+        return false;
+    uint64_t offset = s->address - object->address;
+    if (!spot_of_offset(object->type, offset, s->size, FIT_PART, &spot) &&
+        !spot_of_offset(object->type, offset, s->size, FIT_ANY, &spot))
+        return false;
+    types_describe(t, &spot, &site);
+    spot_free(&spot);
+    if (!site.type || (a->type && site.type != a->type) ||
+        (a->instance && a->instance != object->address + site.type_offset))
+        return false;
+    a->type = site.type;
+    a->outer = site.outer;
+    a->outer_instance = object->address;
+    a->instance = object->address + site.type_offset;
+    a->offset = site.offset;
+    a->member = site.member;
+    a->path = site.path;
+    if (!a->field || a->confidence == TYPE_UNKNOWN)
+        a->field = site.field;
+    return true;
+}
+
+/* A pointer that is stored tells what it points to. */
+static void hear(struct types *t, const struct type_store *s, const struct type_answer *a)
+{
+    uint64_t pointer;
+    struct type *target = a->field && a->field->kind == TYPE_POINTER ? type_target(a->field) : NULL;
+
+    if (!s->bytes || s->size != POINTER_SIZE || !type_is_struct(target) || target->size == 0)
+        return;
+    memcpy(&pointer, s->bytes, sizeof pointer);
+    if (pointer)
+        objects_add(&t->objects, pointer, types_canonical(t, target), true);
+}
+
+static void finish(struct types *t, const struct type_store *s, const struct type_site *site,
+                   struct type_answer *a)
+{
+    *a = (struct type_answer){.field = site->field, .path = ""};
+    if (site->type) {
+        a->confidence = site->instance_known ? TYPE_EXACT : TYPE_BY_FIELD;
+        a->type = site->type;
+        a->outer = site->outer;
+        a->offset = site->offset;
+        a->member = site->member;
+        a->path = site->path;
+    }
+    if (a->confidence == TYPE_EXACT) {
+        a->instance = s->address - site->offset;
+        if (site->outer_known)
+            a->outer_instance = a->instance - site->type_offset;
+        /* What is for sure: the outermost object whose place is. */
+        objects_add(&t->objects, site->outer_known ? a->outer_instance : a->instance,
+                    site->outer_known ? site->outer : site->type, false);
+    }
+    if (ask_objects(t, s, a) && a->confidence == TYPE_UNKNOWN)
+        a->confidence = TYPE_BY_ADDRESS;
+    hear(t, s, a);
+}
+
+/* --- Copies ---------------------------------------------------------------------------------- */
+
+/* The stores of one or more copies by one call site, in the order of the trace. */
+struct copy {
+    const struct site *site;
+    const struct type_store *stores;
+    vec_of(size_t) members; /* places in stores */
+};
+
+/* Where one store of a copy goes: `from` is where the copy begins, `length` all that it wrote. */
+static bool resolve_part(struct types *t, const struct copy *c, const struct type_store *s,
+                         uint64_t from, uint64_t length, struct type_site *out)
+{
+    struct value v = c->site->to;
+    struct type_spot spot;
+    struct type *object = v.base == BASE_POINTER ? v.pointee : NULL;
+
+    if (!object || object->size == 0 || v.relative)
+        return false;
+    uint64_t rest = v.offset >= 0 && (uint64_t)v.offset < object->size
+                        ? object->size - (uint64_t)v.offset
+                        : object->size;
+    if (length > rest) { /* several objects in a row, whole ones */
+        if (v.offset % (int64_t)object->size != 0 || length % object->size != 0 ||
+            v.n == VALUE_TERMS)
+            return false;
+        v.terms[v.n++] = (struct term){(int64_t)object->size, SYMBOL_ANY};
+    }
+    v.offset = (int64_t)((uint64_t)v.offset + (s->address - from));
+    uint64_t at = (uint64_t)v.offset % object->size;
+    uint64_t size = s->size < object->size - at ? s->size : object->size - at;
+    if (!spot_of_value(&v, size, FIT_ANY, &spot))
+        return false;
+    types_describe(t, &spot, out);
+    spot_free(&spot);
+    return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct type_store *x = *(const struct type_store *const *)a;
+    const struct type_store *y = *(const struct type_store *const *)b;
+
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Bytes without a gap between them. */
+struct stretch {
+    uint64_t low, high;
+};
+
+/* Finds the stretches that the stores make together, by address. */
+static struct stretch *find_stretches(const struct copy *c, size_t *n)
+{
+    size_t count = c->members.n;
+    const struct type_store **sorted = xcalloc(count, sizeof *sorted);
+    struct stretch *out = xcalloc(count, sizeof *out);
+
+    *n = 0;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &c->stores[c->members.at[i]];
+    qsort(sorted, count, sizeof *sorted, by_address);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t low = sorted[i]->address, high = low + sorted[i]->size;
+        if (*n && low <= out[*n - 1].high)
+            out[*n - 1].high = high > out[*n - 1].high ? high : out[*n - 1].high;
+        else
+            out[(*n)++] = (struct stretch){low, high};
+    }
+    free(sorted);
+    return out;
+}
+
+static const struct stretch *stretch_of(const struct stretch *all, size_t n, uint64_t address)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &all[low - 1];
+}
+
+static void finish_copy(struct types *t, const struct copy *c, struct type_answer *out)
+{
+    size_t n;
+    struct stretch *stretches = find_stretches(c, &n);
+
+    for (size_t i = 0; i < c->members.n; i++) {
+        const struct type_store *s = &c->stores[c->members.at[i]];
+        const struct stretch *whole = stretch_of(stretches, n, s->address);
+        uint64_t from = whole->low, length = whole->high - whole->low;
+        struct type_site site = {.path = ""};
+        bool whole_copies = true;
+        if (c->site->length) { /* one copy after the other, each to behind the last */
+            whole_copies = length % c->site->length == 0;
+            length = c->site->length;
+            from += (s->address - from) / length * length;
+        }
+        if (!whole_copies || !resolve_part(t, c, s, from, length, &site))
+            site = (struct type_site){.path = ""};
+        finish(t, s, &site, &out[c->members.at[i]]);
+    }
+    free(stretches);
+}
+
+/* Takes the stores from `first` on that belong to it: those that follow in its thread, by the same
+ * call. */
+static void gather(struct types *t, struct copy *c, size_t first, size_t n, bool *done)
+{
+    const struct type_store *stores = c->stores;
+    int foreign = 0;
+
+    for (size_t i = first; i < n && c->members.n < COPY_STORES_MAX && foreign < FOREIGN_MAX; i++) {
+        if (stores[i].thread != stores[first].thread) {
+            foreign++;
+            continue;
+        }
+        if (types_find_site(t, stores[i].frames, stores[i].frame_count) != c->site)
+            break;
+        vec_push(&c->members, i);
+        done[i] = true;
+    }
+}
+
+/* --- All ------------------------------------------------------------------------------------- */
+
+void types_stores(struct types *t, const struct type_store *stores, size_t n,
+                  struct type_answer *out)
+{
+    bool *done = xcalloc(n + 1, sizeof *done);
+    struct copy c = {.stores = stores};
+
+    for (size_t i = 0; i < n; i++) {
+        if (done[i])
+            continue;
+        const struct site *site = types_find_site(t, stores[i].frames, stores[i].frame_count);
+        if (site->copy) {
+            c.site = site;
+            c.members.n = 0;
+            gather(t, &c, i, n, done);
+            finish_copy(t, &c, out);
+        } else {
+            finish(t, &stores[i], &site->is, &out[i]);
+        }
+    }
+    vec_free(&c.members);
+    free(done);
+}
+
+void types_expire(struct types *t, uint64_t address, uint64_t size)
+{
+    objects_expire(&t->objects, address, size);
+}
+
+void types_path(const struct type_answer *a, uint64_t address, struct buf *out)
+{
+    struct type_spot spot;
+
+    if (!a->outer_instance ||
+        !spot_of_offset(a->outer, address - a->outer_instance, 1, FIT_ANY, &spot)) {
+        buf_text(out, a->path);
+        return;
+    }
+    buf_text(out, buf_string(&spot.path));
+    spot_free(&spot);
+}

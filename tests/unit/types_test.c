@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Types against what programs really did: tests/unit/types/truth.h says how that is known. Every
+ * program is built by both compilers at four levels; whatever is typed must be right, and the
+ * share that is typed is printed.
+ */
+#include "tests/unit/compile.h"
+
+#include <Zydis/Zydis.h>
+
+#include "engine/binary_inside.h"
+#include "engine/map.h"
+#include "engine/types.h"
+#include "engine/vec.h"
+
+#define SOURCES "tests/unit/types"
+
+/* --- What the program says of itself -------------------------------------------------------- */
+
+enum { NAME_MAX_ = 64, FRAMES_MAX = 24, BYTES = 64, MODULES_MAX = 16, CHAINS_MAX = 8, DEPTH = 8 };
+
+struct truth_field {
+    char type[NAME_MAX_], name[NAME_MAX_], element[NAME_MAX_];
+    uint64_t offset, size, element_size;
+};
+
+struct truth_type {
+    char name[NAME_MAX_];
+    uint64_t size;
+};
+
+struct allocation {
+    uint64_t address, size;
+    char type[NAME_MAX_];
+};
+
+struct event_line {
+    bool release; /* else a store */
+    uint64_t address, size;
+    unsigned char bytes[BYTES];
+    struct frame frames[FRAMES_MAX];
+    size_t frame_count;
+};
+
+struct truth {
+    vec_of(struct truth_type) types;
+    vec_of(struct truth_field) fields;
+    vec_of(struct allocation) allocations;
+    vec_of(struct event_line) lines;
+    struct binary *binaries[MODULES_MAX + 1];
+};
+
+static void read_store(struct truth *t, char *text)
+{
+    struct event_line e = {0};
+    char *at = strtok(text, " \n");
+
+    e.address = strtoull(at, NULL, 16);
+    at = strtok(NULL, " \n");
+    for (int i = 0; i < BYTES; i++) {
+        char hex[3] = {at[2 * i], at[2 * i + 1], 0};
+        e.bytes[i] = (unsigned char)strtoul(hex, NULL, 16);
+    }
+    while ((at = strtok(NULL, " \n")) && e.frame_count < FRAMES_MAX) {
+        char *plus;
+        unsigned long module = strtoul(at, &plus, 10);
+        assert_true(module >= 1 && module <= MODULES_MAX);
+        e.frames[e.frame_count] = (struct frame){
+            .module = (uint32_t)module,
+            .flags = e.frame_count ? 0 : FRAME_EXACT,
+            .address = strtoull(plus + 1, NULL, 16),
+        };
+        e.frame_count++;
+    }
+    vec_push(&t->lines, e);
+}
+
+static void read_module(struct truth *t, const char *folder, const char *text)
+{
+    unsigned number;
+    char path[4096];
+    struct error why;
+
+    assert_int_equal(sscanf(text, "%u %4095s", &number, path), 2);
+    assert_true(number <= MODULES_MAX);
+    bool ours = strncmp(path, folder, strlen(folder)) == 0;
+    t->binaries[number] = binary_open(path, "", 0, ours ? BINARY_LINES : BINARY_NAMES, &why);
+    if (!t->binaries[number] && path[0] == '/')
+        fail_msg("%s: %s", path, why.text);
+}
+
+static void read_truth(struct truth *t, const char *folder, const char *log)
+{
+    char line[8192];
+    FILE *f = fopen(log, "r");
+
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        struct truth_field field;
+        struct truth_type type;
+        struct allocation a;
+        struct event_line e = {.release = true};
+        char *rest = line + 2;
+        if (line[0] == 'T' && sscanf(rest, "%63s %lx", type.name, &type.size) == 2)
+            vec_push(&t->types, type);
+        else if (line[0] == 'F' &&
+                 sscanf(rest, "%63s %63s %lx %lx %lx %63s", field.type, field.name, &field.offset,
+                        &field.size, &field.element_size, field.element) == 6)
+            vec_push(&t->fields, field);
+        else if (line[0] == 'A' && sscanf(rest, "%lx %lx %63s", &a.address, &a.size, a.type) == 3)
+            vec_push(&t->allocations, a);
+        else if (line[0] == 'X' && sscanf(rest, "%lx %lx", &e.address, &e.size) == 2)
+            vec_push(&t->lines, e);
+        else if (line[0] == 'M')
+            read_module(t, folder, rest);
+        else if (line[0] == 'S')
+            read_store(t, rest);
+        else
+            fail_msg("not understood: %s", line);
+    }
+    fclose(f);
+}
+
+static void free_truth(struct truth *t)
+{
+    for (int i = 0; i <= MODULES_MAX; i++)
+        binary_close(t->binaries[i]);
+    vec_free(&t->types);
+    vec_free(&t->fields);
+    vec_free(&t->allocations);
+    vec_free(&t->lines);
+}
+
+/* How many bytes the instruction stores; tracers know that. */
+static uint64_t store_size(struct truth *t, const struct frame *frame)
+{
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction i;
+    ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+    size_t n;
+    struct binary *b = t->binaries[frame->module];
+    const uint8_t *bytes = b ? binary_bytes(b, frame->address, &n) : NULL;
+
+    assert_non_null(bytes);
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    assert_true(ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, n, &i, o)));
+    for (int k = 0; k < i.operand_count; k++) {
+        if (o[k].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+            (o[k].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+            return o[k].size / 8;
+    }
+    fail_msg("no store at %lx", frame->address);
+    return 0;
+}
+
+/* --- What a place is ------------------------------------------------------------------------ */
+
+/* One way to see a place: the objects around it, the outermost first. Unions give several. */
+struct chain {
+    int depth;
+    struct {
+        const char *type;
+        uint64_t address;
+        size_t path; /* where the path from this object begins */
+    } objects[DEPTH];
+    char path[256];
+    bool several; /* fields */
+};
+
+struct chains {
+    struct chain all[CHAINS_MAX];
+    int n;
+};
+
+static const struct truth_type *type_named(const struct truth *t, const char *name)
+{
+    for (size_t i = 0; i < t->types.n; i++) {
+        if (strcmp(t->types.at[i].name, name) == 0)
+            return &t->types.at[i];
+    }
+    return NULL;
+}
+
+static void end_chain(struct chains *out, const struct chain *c)
+{
+    assert_true(out->n < CHAINS_MAX);
+    out->all[out->n++] = *c;
+}
+
+static void walk_object(const struct truth *t, const char *type, uint64_t object, uint64_t address,
+                        uint64_t size, struct chain c, struct chains *out)
+{
+    bool any = false;
+
+    assert_true(c.depth < DEPTH);
+    c.objects[c.depth].type = type;
+    c.objects[c.depth].address = object;
+    c.objects[c.depth++].path = strlen(c.path) + (c.path[0] != 0);
+    for (size_t i = 0; i < t->fields.n; i++) {
+        const struct truth_field *f = &t->fields.at[i];
+        uint64_t at = address - object - f->offset;
+        if (strcmp(f->type, type) != 0 || address < object + f->offset ||
+            (f->size && at >= f->size))
+            continue;
+        struct chain next = c;
+        size_t n = strlen(next.path);
+        bool array = f->size != f->element_size;
+        any = true;
+        n += (size_t)snprintf(next.path + n, sizeof next.path - n, "%s%s", n ? "." : "", f->name);
+        if (f->size && at + size > f->size) {
+            next.several = true;
+            end_chain(out, &next);
+            continue;
+        }
+        if (array)
+            snprintf(next.path + n, sizeof next.path - n, "[%lu]", at / f->element_size);
+        if (f->element[0] != '-' && at % f->element_size + size <= f->element_size)
+            walk_object(t, f->element, object + f->offset + at / f->element_size * f->element_size,
+                        address, size, next, out);
+        else
+            end_chain(out, &next);
+    }
+    c.several = true;
+    if (!any)
+        end_chain(out, &c); /* padding */
+}
+
+static bool find_chains(const struct truth *t, uint64_t address, uint64_t size, struct chains *out)
+{
+    out->n = 0;
+    for (size_t i = 0; i < t->allocations.n; i++) {
+        const struct allocation *a = &t->allocations.at[i];
+        if (address < a->address || address >= a->address + a->size)
+            continue;
+        const struct truth_type *type = type_named(t, a->type);
+        if (!type)
+            return false;
+        uint64_t index = (address - a->address) / type->size;
+        bool open = a->size % type->size != 0;
+        uint64_t object = open ? a->address : a->address + index * type->size;
+        uint64_t end = open ? a->address + a->size : object + type->size;
+        if (address + size > end)
+            size = end - address; /* a copy of several objects: the first counts */
+        walk_object(t, type->name, object, address, size, (struct chain){0}, out);
+        return true;
+    }
+    return false;
+}
+
+/* --- Comparing ------------------------------------------------------------------------------ */
+
+/* Without the numbers of dimensions that the truth does not tell apart. */
+static void without_indices(const char *path, char *out)
+{
+    for (; *path; path++) {
+        if (*path == '[') {
+            while (path[1] && path[1] != ']')
+                path++;
+            path++;
+        } else {
+            *out++ = *path;
+        }
+    }
+    *out = 0;
+}
+
+static bool same_indices(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 || strstr(b, "numbers"); /* of two dimensions */
+}
+
+static bool path_agrees(const struct chain *c, size_t from, const char *path, bool known)
+{
+    char a[256], b[256];
+    const char *wanted = c->path + (from < strlen(c->path) ? from : strlen(c->path));
+
+    if (c->several)
+        return true; /* the first field is named, and the truth does not list padding */
+    without_indices(wanted, a);
+    without_indices(path, b);
+    return strcmp(a, b) == 0 && (!known || same_indices(wanted, path));
+}
+
+static bool agrees(const struct chain *c, const struct type_answer *a, uint64_t address,
+                   const char *path)
+{
+    int last = c->depth - 1, outer = -1;
+
+    if (strcmp(type_name(a->type), c->objects[last].type) != 0)
+        return false;
+    if (a->instance && a->instance != c->objects[last].address)
+        return false;
+    if (a->instance && a->offset != address - a->instance && a->confidence != TYPE_BY_FIELD)
+        return false;
+    for (int i = 0; i <= last; i++) {
+        if (a->outer && strcmp(type_name(a->outer), c->objects[i].type) == 0 &&
+            (!a->outer_instance || a->outer_instance == c->objects[i].address))
+            outer = i;
+    }
+    return outer >= 0 && path_agrees(c, c->objects[outer].path, path, a->outer_instance != 0);
+}
+
+static bool is_right(const struct truth *t, const struct type_store *s, const struct type_answer *a,
+                     const char *path)
+{
+    struct chains chains;
+
+    if (!find_chains(t, s->address, s->size, &chains))
+        return false;
+    for (int i = 0; i < chains.n; i++) {
+        if (agrees(&chains.all[i], a, s->address, path))
+            return true;
+    }
+    return false;
+}
+
+struct tally {
+    size_t stores, addresses, wrong;
+    size_t by_store[4], by_address[4];
+    uint64_t cost, cold;
+};
+
+static void explain(const struct truth *t, const struct type_store *s, const struct type_answer *a,
+                    const char *path)
+{
+    struct chains chains;
+
+    print_message("wrong at %u+%lx (%lu bytes at %lx): %s %s in %s at %lx, %s at %lx\n",
+                  s->frames[0].module, s->frames[0].address, s->size, s->address,
+                  type_confidence_name(a->confidence), path, type_name(a->type), a->instance,
+                  type_name(a->outer), a->outer_instance);
+    if (!find_chains(t, s->address, s->size, &chains))
+        print_message("    is not typed\n");
+    for (int i = 0; i < chains.n; i++) {
+        struct chain *c = &chains.all[i];
+        print_message("    is %s", c->path);
+        for (int k = 0; k < c->depth; k++)
+            print_message(" %s at %lx", c->objects[k].type, c->objects[k].address);
+        print_message("\n");
+    }
+}
+
+static struct binary *find_binary(void *data, uint32_t module)
+{
+    return ((struct truth *)data)->binaries[module];
+}
+
+static void check_stores(struct truth *t, struct types *types, const struct type_store *stores,
+                         size_t n, struct map *seen, struct tally *tally)
+{
+    struct type_answer *answers = xcalloc(n + 1, sizeof *answers);
+
+    types_stores(types, stores, n, answers);
+    for (size_t i = 0; i < n; i++) {
+        struct buf path = {0};
+        bool added;
+        types_path(&answers[i], stores[i].address, &path);
+        map_put(seen, &stores[i].frames[0], sizeof stores[i].frames[0], &added);
+        tally->stores++;
+        tally->by_store[answers[i].confidence]++;
+        tally->addresses += added;
+        tally->by_address[answers[i].confidence] += added;
+        if (answers[i].confidence != TYPE_UNKNOWN &&
+            !is_right(t, &stores[i], &answers[i], buf_string(&path))) {
+            explain(t, &stores[i], &answers[i], buf_string(&path));
+            tally->wrong++;
+        } else if (getenv("TYPES_VERBOSE") && added && answers[i].confidence <= TYPE_BY_ADDRESS) {
+            struct chains chains;
+            bool found = find_chains(t, stores[i].address, stores[i].size, &chains);
+            print_message("%s: %lx is %s.%s\n", type_confidence_name(answers[i].confidence),
+                          stores[i].frames[0].address,
+                          found ? chains.all[0].objects[chains.all[0].depth - 1].type : "-",
+                          found ? chains.all[0].path : "");
+        }
+        buf_free(&path);
+    }
+    free(answers);
+}
+
+static void check_log(struct truth *t, struct tally *tally)
+{
+    struct types *types = types_open(find_binary, t);
+    struct type_store *stores = xcalloc(t->lines.n + 1, sizeof *stores);
+    struct map seen = {0};
+    size_t n = 0;
+
+    for (size_t i = 0; i <= t->lines.n; i++) {
+        struct event_line *e = i < t->lines.n ? &t->lines.at[i] : NULL;
+        if (e && !e->release) {
+            stores[n++] = (struct type_store){
+                .frames = e->frames,
+                .frame_count = e->frame_count,
+                .address = e->address,
+                .size = store_size(t, &e->frames[0]),
+                .bytes = e->bytes,
+            };
+            continue;
+        }
+        check_stores(t, types, stores, n, &seen, tally);
+        n = 0;
+        if (e)
+            types_expire(types, e->address, e->size);
+    }
+    tally->cost = types_cost(types).nanoseconds;
+    tally->cold = types_cost(types).addresses;
+    map_free(&seen);
+    free(stores);
+    types_close(types);
+}
+
+/* --- Building and running ------------------------------------------------------------------- */
+
+static struct tally run_program(const char *source, const char *build)
+{
+    char *folder = folder_make(), *top = realpath(SOURCES, NULL);
+    struct truth t = {0};
+    struct tally tally = {0};
+
+    assert_non_null(top);
+    char *command = xasprintf("%s -D_GNU_SOURCE -I'%s' -o prog '%s/%s' && ./prog log", build, top, top, source);
+    shell(folder, command);
+    char *log = path_in(folder, "log");
+    /* The program knows itself by the name it was started with. */
+    shell(folder, "sed -i \"s|^M \\([0-9]*\\) \\./|M \\1 $PWD/|\" log");
+    read_truth(&t, folder, log);
+    check_log(&t, &tally);
+    free_truth(&t);
+    free(log);
+    free(command);
+    free(top);
+    folder_remove(folder);
+    return tally;
+}
+
+static void print_share(const char *what, const struct tally *t)
+{
+    double all = t->addresses ? (double)t->addresses : 1;
+    double stores = t->stores ? (double)t->stores : 1;
+
+    print_message("%-34s %4zu addresses: %5.1f%% exact %5.1f%% field %5.1f%% address %5.1f%% none;"
+                  " %5zu stores %5.1f%% typed; %zu wrong; %.0f us/address\n",
+                  what, t->addresses, 100 * (double)t->by_address[TYPE_EXACT] / all,
+                  100 * (double)t->by_address[TYPE_BY_FIELD] / all,
+                  100 * (double)t->by_address[TYPE_BY_ADDRESS] / all,
+                  100 * (double)t->by_address[TYPE_UNKNOWN] / all, t->stores,
+                  100 * (1 - (double)t->by_store[TYPE_UNKNOWN] / stores), t->wrong,
+                  (double)t->cost / 1000 / (double)(t->cold ? t->cold : 1));
+}
+
+static void check_program(const char *source, const char *gcc, const char *clang)
+{
+    static const char *const levels[] = {"-O0", "-Og", "-O1", "-O2"};
+    const char *compilers[] = {gcc, clang};
+    size_t wrong = 0;
+
+    for (size_t c = 0; c < 2; c++) {
+        for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
+            char *build = xasprintf("%s -g %s", compilers[c], levels[l]);
+            struct tally tally = run_program(source, build);
+            char *what = xasprintf("%s %s", source, build);
+            print_share(what, &tally);
+            assert_true(tally.stores > 0);
+            wrong += tally.wrong;
+            free(what);
+            free(build);
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void fields_of_c_structs_are_found(void **state)
+{
+    (void)state;
+    check_program("basics.c", "gcc", "clang");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_of_c_structs_are_found),
+    };
+
+    return cmocka_run_group_tests_name("types", tests, NULL, NULL);
+}
