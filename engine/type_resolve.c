@@ -311,6 +311,29 @@ static bool stride_fits(const struct value *v, struct type *array)
     return false;
 }
 
+static bool has_open_end(struct type *t)
+{
+    const struct type_field *fields;
+    size_t n = type_fields(t, &fields);
+
+    return n && t->kind == TYPE_STRUCT && is_open(fields[n - 1].type);
+}
+
+/* Whether the form leads to some element of an array of t. Behind the first one there may also be
+ * something else: a header is often followed by slots of its size, or a multiple of it. */
+static bool is_element(const struct value *v, struct type *t)
+{
+    bool same = false, multiple = false;
+
+    for (int i = 0; i < v->n; i++) {
+        same |= (uint64_t)llabs(v->terms[i].stride) == t->size;
+        multiple |= v->terms[i].stride % (int64_t)t->size == 0;
+    }
+    if (!multiple || has_open_end(t) || v->offset >= (int64_t)t->size)
+        return false;
+    return same || v->offset >= 0;
+}
+
 /* Compilers fold the constant of an index into the address: slots[i − 1] begins before slots,
  * perhaps in another array with elements of the same size. */
 static bool other_array_behind(struct type *t, const struct value *v, uint64_t at, uint64_t array,
@@ -350,17 +373,10 @@ static bool only_array(struct search *s, struct type *t, const struct value *v, 
         return false;
     uint64_t element = type_target(all[found].array)->size;
     begin(s, v, t);
-    take_strides(s, t->size);
+    if (is_element(v, t))
+        take_strides(s, t->size);
     return descend(s, t, all[found].offset + floor_mod(at - (int64_t)all[found].offset, element),
                    0);
-}
-
-static bool has_open_end(struct type *t)
-{
-    const struct type_field *fields;
-    size_t n = type_fields(t, &fields);
-
-    return n && t->kind == TYPE_STRUCT && is_open(fields[n - 1].type);
 }
 
 /* --- Forms -------------------------------------------------------------------------------- */
@@ -374,11 +390,15 @@ bool spot_of_value(const struct value *v, uint64_t size, enum spot_fit fit, stru
     if (v->base != BASE_POINTER || v->relative || !t || t->size == 0 || size == 0)
         return false;
     begin(&s, v, t);
-    bool element = take_strides(&s, t->size); /* p[i]: some other object of the type */
-    bool inside = v->offset >= 0 && ((uint64_t)v->offset < t->size || has_open_end(t));
-    uint64_t at = element ? floor_mod(v->offset, t->size) : (uint64_t)v->offset;
-    bool fits =
-        (element || inside) && (has_open_end(t) || size <= t->size - at) && descend(&s, t, at, 0);
+    bool open = has_open_end(t);
+    bool inside = v->offset >= 0 && ((uint64_t)v->offset < t->size || open);
+    uint64_t at = (uint64_t)v->offset;
+    if (is_element(v, t)) { /* p[i]: some other object of the type */
+        take_strides(&s, t->size);
+        inside = true;
+        at = floor_mod(v->offset, t->size);
+    }
+    bool fits = inside && (open || size <= t->size - at) && descend(&s, t, at, 0);
     if (fits && s.has_array && other_array_behind(t, v, at, s.array, s.element))
         fits = false;
     else if (!fits && v->n && v->offset > -(int64_t)t->size && v->offset < (int64_t)t->size)

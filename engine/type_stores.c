@@ -245,15 +245,15 @@ void types_expire(struct types *t, uint64_t address, uint64_t size)
     objects_expire(&t->objects, address, size);
 }
 
-void types_path(const struct type_answer *a, uint64_t address, struct buf *out)
+void types_path(const struct type_answer *a, uint64_t address, uint64_t size, struct buf *out)
 {
     struct type_spot spot;
+    bool found = false;
 
-    if (!a->outer_instance ||
-        !spot_of_offset(a->outer, address - a->outer_instance, 1, FIT_ANY, &spot)) {
-        buf_text(out, a->path);
-        return;
-    }
-    buf_text(out, buf_string(&spot.path));
-    spot_free(&spot);
+    for (int fit = FIT_WHOLE; a->outer_instance && !found && fit <= FIT_ANY; fit++)
+        found =
+            spot_of_offset(a->outer, address - a->outer_instance, size, (enum spot_fit)fit, &spot);
+    buf_text(out, found ? buf_string(&spot.path) : a->path);
+    if (found)
+        spot_free(&spot);
 }

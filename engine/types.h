@@ -75,9 +75,9 @@ void types_stores(struct types *t, const struct type_store *stores, size_t n,
 /* Memory whose contents are no longer what they were: unmapped or freed. */
 void types_expire(struct types *t, uint64_t address, uint64_t size);
 
-/* The name of the field from the outermost type with its indices: "entry[3].valid"; "" when the
- * answer has none. */
-void types_path(const struct type_answer *a, uint64_t address, struct buf *out);
+/* The name of the field that a store wrote, from the outermost type and with indices:
+ * "entry[3].valid"; "" when the answer has none. */
+void types_path(const struct type_answer *a, uint64_t address, uint64_t size, struct buf *out);
 
 /* What one code address stores to, by itself; cached. */
 struct type_site {

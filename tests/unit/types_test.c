@@ -31,6 +31,7 @@ struct truth_type {
 
 struct allocation {
     uint64_t address, size;
+    bool open; /* one object with an open end */
     char type[NAME_MAX_];
 };
 
@@ -89,6 +90,16 @@ static void read_module(struct truth *t, const char *folder, const char *text)
         fail_msg("%s: %s", path, why.text);
 }
 
+static void add_allocation(struct truth *t, struct allocation a)
+{
+    char *plus = strchr(a.type, '+');
+
+    a.open = plus != NULL;
+    if (plus)
+        *plus = 0;
+    vec_push(&t->allocations, a);
+}
+
 static void read_truth(struct truth *t, const char *folder, const char *log)
 {
     char line[8192];
@@ -108,7 +119,7 @@ static void read_truth(struct truth *t, const char *folder, const char *log)
                         &field.size, &field.element_size, field.element) == 6)
             vec_push(&t->fields, field);
         else if (line[0] == 'A' && sscanf(rest, "%lx %lx %63s", &a.address, &a.size, a.type) == 3)
-            vec_push(&t->allocations, a);
+            add_allocation(t, a);
         else if (line[0] == 'X' && sscanf(rest, "%lx %lx", &e.address, &e.size) == 2)
             vec_push(&t->lines, e);
         else if (line[0] == 'M')
@@ -217,8 +228,10 @@ static void walk_object(const struct truth *t, const char *type, uint64_t object
         if (f->element[0] != '-' && at % f->element_size + size <= f->element_size)
             walk_object(t, f->element, object + f->offset + at / f->element_size * f->element_size,
                         address, size, next, out);
-        else
+        else {
+            next.several = f->element[0] != '-';
             end_chain(out, &next);
+        }
     }
     c.several = true;
     if (!any)
@@ -236,9 +249,8 @@ static bool find_chains(const struct truth *t, uint64_t address, uint64_t size, 
         if (!type)
             return false;
         uint64_t index = (address - a->address) / type->size;
-        bool open = a->size % type->size != 0;
-        uint64_t object = open ? a->address : a->address + index * type->size;
-        uint64_t end = open ? a->address + a->size : object + type->size;
+        uint64_t object = a->open ? a->address : a->address + index * type->size;
+        uint64_t end = a->open ? a->address + a->size : object + type->size;
         if (address + size > end)
             size = end - address; /* a copy of several objects: the first counts */
         walk_object(t, type->name, object, address, size, (struct chain){0}, out);
@@ -269,7 +281,8 @@ static bool same_indices(const char *a, const char *b)
     return strcmp(a, b) == 0 || strstr(b, "numbers"); /* of two dimensions */
 }
 
-static bool path_agrees(const struct chain *c, size_t from, const char *path, bool known)
+static bool path_agrees(const struct chain *c, size_t from, const char *path, bool known,
+                        bool is_union)
 {
     char a[256], b[256];
     const char *wanted = c->path + (from < strlen(c->path) ? from : strlen(c->path));
@@ -278,6 +291,8 @@ static bool path_agrees(const struct chain *c, size_t from, const char *path, bo
         return true; /* the first field is named, and the truth does not list padding */
     without_indices(wanted, a);
     without_indices(path, b);
+    if (is_union && strncmp(a, b, strlen(b)) == 0)
+        return true; /* which member is meant cannot be told */
     return strcmp(a, b) == 0 && (!known || same_indices(wanted, path));
 }
 
@@ -297,7 +312,8 @@ static bool agrees(const struct chain *c, const struct type_answer *a, uint64_t 
             (!a->outer_instance || a->outer_instance == c->objects[i].address))
             outer = i;
     }
-    return outer >= 0 && path_agrees(c, c->objects[outer].path, path, a->outer_instance != 0);
+    return outer >= 0 && path_agrees(c, c->objects[outer].path, path, a->outer_instance != 0,
+                                     a->field && a->field->kind == TYPE_UNION);
 }
 
 static bool is_right(const struct truth *t, const struct type_store *s, const struct type_answer *a,
@@ -354,7 +370,7 @@ static void check_stores(struct truth *t, struct types *types, const struct type
     for (size_t i = 0; i < n; i++) {
         struct buf path = {0};
         bool added;
-        types_path(&answers[i], stores[i].address, &path);
+        types_path(&answers[i], stores[i].address, stores[i].size, &path);
         map_put(seen, &stores[i].frames[0], sizeof stores[i].frames[0], &added);
         tally->stores++;
         tally->by_store[answers[i].confidence]++;
@@ -417,7 +433,8 @@ static struct tally run_program(const char *source, const char *build)
     struct tally tally = {0};
 
     assert_non_null(top);
-    char *command = xasprintf("%s -D_GNU_SOURCE -I'%s' -o prog '%s/%s' && ./prog log", build, top, top, source);
+    char *command =
+        xasprintf("%s -D_GNU_SOURCE -I'%s' -o prog '%s/%s' && ./prog log", build, top, top, source);
     shell(folder, command);
     char *log = path_in(folder, "log");
     /* The program knows itself by the name it was started with. */

@@ -8,7 +8,8 @@
  * The log, one line each:
  *     T name size                                       a type
  *     F type field offset size element-size element     a field; element is a type's name or -
- *     A address size type                               an allocation: an array of the type
+ *     A address size type                               an allocation: an array of the type, or
+ *                                                       one with an open end when a + follows
  *     X address size                                    its end
  *     M number path                                     a module
  *     S address bytes(hex) module+address…              a store and its frames, innermost first
@@ -174,7 +175,7 @@ static inline void truth_release(void *at, size_t size)
 
 #define NEW(type)          ((type *)truth_allocate(#type, sizeof(type)))
 #define NEW_ARRAY(type, n) ((type *)truth_allocate(#type, sizeof(type) * (n)))
-#define NEW_OPEN(type, extra) ((type *)truth_allocate(#type, sizeof(type) + (extra)))
+#define NEW_OPEN(type, extra) ((type *)truth_allocate(#type "+", sizeof(type) + (extra)))
 #define RELEASE(at)        truth_release(at, sizeof *(at))
 
 #define NOINLINE __attribute__((noinline, noclone))
