@@ -354,16 +354,23 @@ static bool other_array_behind(struct type *t, const struct value *v, uint64_t a
 
 /* The place is in no array, so it is the constant of an index that brought it here: the only array
  * with such elements is meant. */
-static bool only_array(struct search *s, struct type *t, const struct value *v, int64_t at)
+static bool only_array(struct search *s, struct type *t, const struct value *v)
 {
     struct candidate all[CANDIDATES_MAX];
     int n = 0, visits = 0, found = -1;
 
+    begin(s, v, t);
+    if (is_element(v, t))
+        take_strides(s, t->size);
     list_arrays(t, 0, 0, &visits, all, &n);
-    if (visits > VISITS_MAX || n == CANDIDATES_MAX)
+    if (s->n == 0 || visits > VISITS_MAX || n == CANDIDATES_MAX)
         return false;
     for (int i = 0; i < n; i++) {
-        if (!stride_fits(v, all[i].array))
+        struct type *element = type_target(all[i].array);
+        bool same = false;
+        for (int k = 0; k < s->n && element; k++)
+            same |= (uint64_t)s->strides[k] == element->size;
+        if (!same)
             continue;
         if (found >= 0)
             return false;
@@ -372,11 +379,8 @@ static bool only_array(struct search *s, struct type *t, const struct value *v, 
     if (found < 0)
         return false;
     uint64_t element = type_target(all[found].array)->size;
-    begin(s, v, t);
-    if (is_element(v, t))
-        take_strides(s, t->size);
-    return descend(s, t, all[found].offset + floor_mod(at - (int64_t)all[found].offset, element),
-                   0);
+    return descend(
+        s, t, all[found].offset + floor_mod(v->offset - (int64_t)all[found].offset, element), 0);
 }
 
 /* --- Forms -------------------------------------------------------------------------------- */
@@ -402,7 +406,7 @@ bool spot_of_value(const struct value *v, uint64_t size, enum spot_fit fit, stru
     if (fits && s.has_array && other_array_behind(t, v, at, s.array, s.element))
         fits = false;
     else if (!fits && v->n && v->offset > -(int64_t)t->size && v->offset < (int64_t)t->size)
-        fits = only_array(&s, t, v, v->offset);
+        fits = only_array(&s, t, v);
     if (!fits) {
         spot_free(out);
         return false;

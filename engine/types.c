@@ -313,10 +313,8 @@ static void find_call(struct types *t, struct site *s, const struct site *above,
         rest.terms[i].symbol = SYMBOL_ANY; /* the callee's symbols mean nothing here */
     struct type_site before = s->is;
     set_form(t, s, value_add(call->arguments[to], rest, SYMBOL_ANY));
-    if (!s->is.type || !before.type)
-        return;
-    /* Both say something: the caller must agree, and then knows more of what is around. */
-    if (s->is.type != before.type || s->is.offset != before.offset)
+    /* When both say something the caller must agree, and then knows more of what is around. */
+    if (before.type && (s->is.type != before.type || s->is.offset != before.offset))
         s->is = before;
 }
 

@@ -217,7 +217,9 @@ static void walk_object(const struct truth *t, const char *type, uint64_t object
         size_t n = strlen(next.path);
         bool array = f->size != f->element_size;
         any = true;
-        n += (size_t)snprintf(next.path + n, sizeof next.path - n, "%s%s", n ? "." : "", f->name);
+        if (f->name[0] != '+') /* a base class has no name of its own */
+            n += (size_t)snprintf(next.path + n, sizeof next.path - n, "%s%s", n ? "." : "",
+                                  f->name);
         if (f->size && at + size > f->size) {
             next.several = true;
             end_chain(out, &next);
@@ -296,19 +298,27 @@ static bool path_agrees(const struct chain *c, size_t from, const char *path, bo
     return strcmp(a, b) == 0 && (!known || same_indices(wanted, path));
 }
 
+/* The log has no spaces in names. */
+static bool same_name(const char *name, const char *logged)
+{
+    while (*name && (*name == *logged || (*name == ' ' && *logged == '_')))
+        name++, logged++;
+    return !*name && !*logged;
+}
+
 static bool agrees(const struct chain *c, const struct type_answer *a, uint64_t address,
                    const char *path)
 {
     int last = c->depth - 1, outer = -1;
 
-    if (strcmp(type_name(a->type), c->objects[last].type) != 0)
+    if (!same_name(type_name(a->type), c->objects[last].type))
         return false;
     if (a->instance && a->instance != c->objects[last].address)
         return false;
     if (a->instance && a->offset != address - a->instance && a->confidence != TYPE_BY_FIELD)
         return false;
     for (int i = 0; i <= last; i++) {
-        if (a->outer && strcmp(type_name(a->outer), c->objects[i].type) == 0 &&
+        if (a->outer && same_name(type_name(a->outer), c->objects[i].type) &&
             (!a->outer_instance || a->outer_instance == c->objects[i].address))
             outer = i;
     }
@@ -491,10 +501,32 @@ static void fields_of_c_structs_are_found(void **state)
     check_program("basics.c", "gcc", "clang");
 }
 
+static void trees_and_tables_are_understood(void **state)
+{
+    (void)state;
+    check_program("trees.c", "gcc", "clang");
+}
+
+static void handles_of_pmdk_stand_for_pointers(void **state)
+{
+    (void)state;
+    check_program("handles.c", "gcc -DINLINE_DIRECT=1", "clang -DINLINE_DIRECT=1");
+    check_program("handles.c", "gcc", "clang");
+}
+
+static void fields_of_classes_are_found(void **state)
+{
+    (void)state;
+    check_program("objects.cc", "g++", "clang++");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_of_c_structs_are_found),
+        cmocka_unit_test(trees_and_tables_are_understood),
+        cmocka_unit_test(handles_of_pmdk_stand_for_pointers),
+        cmocka_unit_test(fields_of_classes_are_found),
     };
 
     return cmocka_run_group_tests_name("types", tests, NULL, NULL);
