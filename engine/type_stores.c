@@ -105,18 +105,14 @@ static bool resolve_part(struct types *t, const struct copy *c, const struct typ
 
     if (!object || object->size == 0 || v.relative)
         return false;
-    uint64_t rest = v.offset >= 0 && (uint64_t)v.offset < object->size
-                        ? object->size - (uint64_t)v.offset
-                        : object->size;
-    if (length > rest) { /* several objects in a row, whole ones */
-        if (v.offset % (int64_t)object->size != 0 || length % object->size != 0 ||
-            v.n == VALUE_TERMS)
+    uint64_t skip = s->address - from, size = s->size;
+    if (v.offset == 0 && length > object->size) { /* several objects in a row, whole ones */
+        if (length % object->size != 0)
             return false;
-        v.terms[v.n++] = (struct term){(int64_t)object->size, SYMBOL_ANY};
+        skip %= object->size;
+        size = size < object->size - skip ? size : object->size - skip;
     }
-    v.offset = (int64_t)((uint64_t)v.offset + (s->address - from));
-    uint64_t at = (uint64_t)v.offset % object->size;
-    uint64_t size = s->size < object->size - at ? s->size : object->size - at;
+    v.offset = (int64_t)((uint64_t)v.offset + skip);
     if (!spot_of_value(&v, size, FIT_ANY, &spot))
         return false;
     types_describe(t, &spot, out);

@@ -263,8 +263,10 @@ static struct value merge_pointers(const struct value *a, const struct value *b,
         out.argument = -1;
     if (a->pointee != b->pointee && !type_same(a->pointee, b->pointee))
         out.pointee = NULL;
-    if (a->relative != b->relative || !out.pointee)
+    if (!out.pointee)
         return value_symbol(symbol);
+    /* A handle's bits where a pointer can be as well: they are NULL's, or will not be followed. */
+    out.relative = a->relative && b->relative;
     for (int i = 0; i < a->n; i++) {
         struct term t = a->terms[i];
         if (!has_term(b, t))

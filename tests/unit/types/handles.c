@@ -69,7 +69,7 @@ void *pmemobj_direct_inline(PMEMoid oid)
 
 #define D_RW(o) ((__typeof__((o)._type))(pmemobj_direct_inline((o).oid)))
 
-static TOID(thing) thing_new(void)
+NOINLINE static TOID(thing) thing_new(void)
 {
     TOID(thing) t;
 
