@@ -10,6 +10,7 @@ enum {
     POINTER_SIZE = 8,
     VISITS_MAX = 4096,   /* members looked at for one answer: hostile types nest without end */
     CANDIDATES_MAX = 64, /* arrays of a struct among which one is sought */
+    CONSTANT_MAX = 8,    /* elements that the constant of an index leads before an array */
 };
 
 /* One search. `strides` are those that no array has been found for yet. */
@@ -300,12 +301,14 @@ static void begin(struct search *s, const struct value *v, struct type *t)
     buf_clear(&s->spot->path);
 }
 
+/* Nobody steps through text by more than its letters. */
 static bool stride_fits(const struct value *v, struct type *array)
 {
     struct type *element = type_target(array);
 
     for (int i = 0; i < v->n && element && element->size; i++) {
-        if (v->terms[i].stride % (int64_t)element->size == 0)
+        if (v->terms[i].stride % (int64_t)element->size == 0 &&
+            (element->size > 1 || llabs(v->terms[i].stride) == 1))
             return true;
     }
     return false;
@@ -352,8 +355,8 @@ static bool other_array_behind(struct type *t, const struct value *v, uint64_t a
     return visits > VISITS_MAX || n == CANDIDATES_MAX;
 }
 
-/* The place is in no array, so it is the constant of an index that brought it here: the only array
- * with such elements is meant. */
+/* The place is before all arrays of such elements, so it is the constant of an index that brought
+ * it here: when there is only one, that is meant. */
 static bool only_array(struct search *s, struct type *t, const struct value *v)
 {
     struct candidate all[CANDIDATES_MAX];
@@ -378,9 +381,10 @@ static bool only_array(struct search *s, struct type *t, const struct value *v)
     }
     if (found < 0)
         return false;
-    uint64_t element = type_target(all[found].array)->size;
-    return descend(
-        s, t, all[found].offset + floor_mod(v->offset - (int64_t)all[found].offset, element), 0);
+    int64_t element = (int64_t)type_target(all[found].array)->size;
+    int64_t before = (int64_t)all[found].offset - v->offset;
+    return before > 0 && before <= CONSTANT_MAX * element &&
+           descend(s, t, all[found].offset + floor_mod(-before, (uint64_t)element), 0);
 }
 
 /* --- Forms -------------------------------------------------------------------------------- */
