@@ -550,6 +550,40 @@ static void what_could_deceive_does_not(void **state)
     check_program("traps.c", "gcc", "clang");
 }
 
+/* However people build, nothing is wrong and most is typed. */
+static void other_ways_to_build_do_as_well(void **state)
+{
+    static const char *const sources[] = {"basics.c", "trees.c", "traps.c"};
+    static const char *const builds[] = {
+        "gcc -g -O3",
+        "gcc -g -Os",
+        "gcc -g -O2 -fno-inline -fno-omit-frame-pointer",
+        "gcc -g -O1 -no-pie",
+        "gcc -g -O1 -static",
+        "gcc -g -O2 -gdwarf-4",
+        "gcc -g -Og -gsplit-dwarf",
+        "gcc -g -O1 -fPIC -flto -fno-plt",
+        "clang -g -O3 -mno-sse3",
+        "clang -g -Os -no-pie",
+        "clang -g -O2 -gdwarf-4 -fno-inline",
+        "clang -g -O0 -gsplit-dwarf",
+    };
+    size_t wrong = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        for (size_t k = 0; k < sizeof builds / sizeof *builds; k++) {
+            struct tally tally = run_program(sources[i], builds[k]);
+            char *what = xasprintf("%s %s", sources[i], builds[k]);
+            print_share(what, &tally);
+            assert_true(tally.by_store[TYPE_UNKNOWN] * 2 < tally.stores);
+            wrong += tally.wrong;
+            free(what);
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -558,6 +592,7 @@ int main(void)
         cmocka_unit_test(handles_of_pmdk_stand_for_pointers),
         cmocka_unit_test(fields_of_classes_are_found),
         cmocka_unit_test(what_could_deceive_does_not),
+        cmocka_unit_test(other_ways_to_build_do_as_well),
     };
 
     return cmocka_run_group_tests_name("types", tests, NULL, NULL);

@@ -78,8 +78,11 @@ static void truth_frame_text(char *out, size_t room, uintptr_t pc)
     Dl_info info;
     struct link_map *map = NULL;
 
-    if (!dladdr1((void *)pc, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
-        _exit(3);
+    if (!dladdr1((void *)pc, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) {
+        static struct link_map whole; /* a static program: all is in one file, as it was linked */
+        map = &whole;
+        info.dli_fname = "./prog";
+    }
     int module = truth_module(map, info.dli_fname);
     snprintf(out, room, " %d+%lx", module, (unsigned long)(pc - map->l_addr));
 }
