@@ -478,15 +478,22 @@ bool scope_named(struct type_scopes *s, const struct scope *f, const char *name,
     return true;
 }
 
-bool scope_result(struct type_scopes *s, const struct scope *f, uint64_t target, const char *name,
-                  struct value *out)
+void scope_results(struct type_scopes *s, const struct scope *f, uint64_t target, const char *name,
+                   struct value out[RESULTS], bool has[RESULTS])
 {
     struct unit *u = target ? unit_of(s, target) : NULL;
     struct member *m = u ? member_at(u->functions.at, u->functions.n, target) : NULL;
     Dwarf_Die *die = m && m->low == target ? &m->die : name ? declared(f, name) : NULL;
+    struct type *t =
+        die && dwarf_tag(die) == DW_TAG_subprogram ? type_of_attribute(s->info, die) : NULL;
 
-    if (!die || dwarf_tag(die) != DW_TAG_subprogram)
-        return false;
-    struct type *t = type_of_attribute(s->info, die);
-    return t && t->size == POINTER_SIZE && pointer_at_offset(t, 0, out) && !out->relative;
+    for (int i = 0; i < RESULTS; i++) {
+        /* What is larger than the registers is returned in memory, its address in the first. */
+        bool in_registers = t && t->size <= RESULTS * POINTER_SIZE;
+        has[i] = in_registers && pointer_at_offset(t, (uint64_t)i * POINTER_SIZE, &out[i]);
+        if (i == 0 && type_is_struct(t) && !in_registers && t->size) {
+            out[0] = value_pointer(t, 0);
+            has[0] = true;
+        }
+    }
 }

@@ -58,9 +58,10 @@ bool scope_static(struct type_scopes *s, const struct scope *f, uint64_t address
 /* The variable that the loader knows by this name. */
 bool scope_named(struct type_scopes *s, const struct scope *f, const char *name, struct value *out);
 
-/* What the function at an address, or one of that name that the unit declares, returns: as a
- * pointer. False when it is none. */
-bool scope_result(struct type_scopes *s, const struct scope *f, uint64_t target, const char *name,
-                  struct value *out);
+/* What the function at an address, or one of that name that the unit declares, returns in its two
+ * result registers: pointers, or parts of a struct that are. has says which are. */
+enum { RESULTS = 2 };
+void scope_results(struct type_scopes *s, const struct scope *f, uint64_t target, const char *name,
+                   struct value out[RESULTS], bool has[RESULTS]);
 
 #endif

@@ -543,7 +543,8 @@ static void step_call(struct doing *d)
 {
     const char *name = d->x->callee ? d->w->code.callees.at[d->x->callee - 1] : NULL;
     struct value handle = d->s->regs[REG_SI]; /* the second word of an id passed by value */
-    struct value result;
+    struct value results[RESULTS];
+    bool has[RESULTS];
 
     for (int r = 0; r < REG_COUNT; r++) {
         if (!is_kept(r))
@@ -555,9 +556,13 @@ static void step_call(struct doing *d)
     if (name && is_direct(name) && handle.base == BASE_POINTER && handle.relative) {
         handle.relative = false;
         d->s->regs[REG_AX] = handle;
-    } else if (scope_result(d->w->scopes, d->w->scope, d->x->target, name, &result)) {
-        d->s->regs[REG_AX] = result;
+        return;
     }
+    scope_results(d->w->scopes, d->w->scope, d->x->target, name, results, has);
+    if (has[0])
+        d->s->regs[REG_AX] = results[0];
+    if (has[1])
+        d->s->regs[REG_DX] = results[1];
 }
 
 /* --- All ---------------------------------------------------------------------------------- */
