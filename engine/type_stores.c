@@ -18,47 +18,93 @@ enum {
 
 /* --- What is known of the memory ------------------------------------------------------------- */
 
+/* What lies at a place of a type; kept, as stores come to the same places again and again. */
+struct known_spot {
+    bool found;
+    struct type *holder, *field;
+    uint64_t offset, member, holder_offset;
+    struct type *pointee; /* of a pointer that is all of it; NULL for none */
+    bool relative;        /* it counts from the mapping's beginning */
+};
+
+static void look_at(struct types *t, struct type *type, uint64_t offset, uint64_t size,
+                    struct known_spot *out)
+{
+    struct type_spot spot;
+    struct value pointer;
+
+    out->found = spot_of_offset(type, offset, size, FIT_PART, &spot) ||
+                 spot_of_offset(type, offset, size, FIT_ANY, &spot);
+    if (!out->found)
+        return;
+    out->holder = types_canonical(t, spot.holder);
+    out->field = types_canonical(t, spot.field);
+    out->offset = spot.offset;
+    out->member = spot.member;
+    out->holder_offset = spot.holder_offset;
+    spot_free(&spot);
+    if (size == POINTER_SIZE && pointer_at_offset(type, offset, &pointer) &&
+        type_is_struct(pointer.pointee) && pointer.pointee->size) {
+        out->pointee = types_canonical(t, pointer.pointee);
+        out->relative = pointer.relative;
+    }
+}
+
+static const struct known_spot *known_spot(struct types *t, struct type *type, uint64_t offset,
+                                           uint64_t size)
+{
+    struct {
+        const struct type *type;
+        uint64_t offset, size;
+    } key = {type, offset, size};
+    bool added;
+    uint64_t *value = map_put(&t->known, &key, sizeof key, &added);
+
+    if (added) {
+        struct known_spot *k = xcalloc(1, sizeof *k);
+        *value = (uint64_t)(uintptr_t)k;
+        look_at(t, type, offset, size, k);
+    }
+    return (const struct known_spot *)(uintptr_t)*value;
+}
+
 /* Fills in the object that is known around the store; false when none is, or it says otherwise. */
 static bool ask_objects(struct types *t, const struct type_store *s, struct type_answer *a)
 {
     const struct type_object *object = objects_find(&t->objects, s->address, s->size);
-    struct type_spot spot;
-    struct type_site site;
 
     if (!object)
         return false;
-    uint64_t offset = s->address - object->address;
-    if (!spot_of_offset(object->type, offset, s->size, FIT_PART, &spot) &&
-        !spot_of_offset(object->type, offset, s->size, FIT_ANY, &spot))
+    const struct known_spot *k = known_spot(t, object->type, s->address - object->address, s->size);
+    if (!k->found || !k->holder || (a->type && k->holder != a->type) ||
+        (a->instance && a->instance != object->address + k->holder_offset))
         return false;
-    types_describe(t, &spot, &site);
-    spot_free(&spot);
-    if (!site.type || (a->type && site.type != a->type) ||
-        (a->instance && a->instance != object->address + site.type_offset))
-        return false;
-    a->type = site.type;
-    a->outer = site.outer;
+    a->type = k->holder;
+    a->outer = types_canonical(t, object->type);
     a->outer_instance = object->address;
-    a->instance = object->address + site.type_offset;
-    a->offset = site.offset;
-    a->member = site.member;
-    a->path = site.path;
+    a->instance = object->address + k->holder_offset;
+    a->offset = k->offset;
+    a->member = k->member;
     if (!a->field || a->confidence == TYPE_UNKNOWN)
-        a->field = site.field;
+        a->field = k->field;
     return true;
 }
 
-/* A pointer that is stored tells what it points to. */
+/* The pointers that are stored tell what they point to. */
 static void hear(struct types *t, const struct type_store *s, const struct type_answer *a)
 {
-    uint64_t pointer;
-    struct type *target = a->field && a->field->kind == TYPE_POINTER ? type_target(a->field) : NULL;
-
-    if (!s->bytes || s->size != POINTER_SIZE || !type_is_struct(target) || target->size == 0)
-        return;
-    memcpy(&pointer, s->bytes, sizeof pointer);
-    if (pointer)
-        objects_add(&t->objects, pointer, types_canonical(t, target), true);
+    for (uint64_t at = 0; s->bytes && a->instance && at + POINTER_SIZE <= s->size;
+         at += POINTER_SIZE) {
+        bool outer = a->outer_instance != 0;
+        const struct known_spot *k =
+            known_spot(t, outer ? a->outer : a->type,
+                       s->address + at - (outer ? a->outer_instance : a->instance), POINTER_SIZE);
+        uint64_t pointer;
+        memcpy(&pointer, (const char *)s->bytes + at, sizeof pointer);
+        if (!k->pointee || !pointer || (k->relative && !s->mapping))
+            continue;
+        objects_add(&t->objects, k->relative ? s->mapping + pointer : pointer, k->pointee, true);
+    }
 }
 
 static void finish(struct types *t, const struct type_store *s, const struct type_site *site,

@@ -69,6 +69,7 @@ void types_close(struct types *t)
     map_free_owned(&t->modules);
     map_free_owned(&t->sites);
     map_free_owned(&t->paths);
+    map_free_owned(&t->known);
     map_free(&t->canonical);
     map_free(&t->names);
     objects_free(&t->objects);

@@ -51,6 +51,8 @@ struct type_store {
     uint64_t address;
     uint64_t size;
     const void *bytes; /* what was written; NULL when that is not known */
+    uint64_t mapping;  /* where the mapping it lies in begins, which PMDK's handles count from; 0
+                          when that is not known */
     uint32_t thread;
 };
 
@@ -63,7 +65,8 @@ struct type_answer {
     uint64_t offset;                   /* of the store in type; unknown indices taken as 0 */
     uint64_t member;                   /* of its field in type, all indices taken as 0: equal for
                                           stores to equal fields, whatever element they write */
-    const char *path;                  /* from outer, [] for an unknown index; see types_path() */
+    const char *path; /* when outer_instance is not known: from outer, [] for an unknown index. Ask
+                         types_path() */
 };
 
 /* Answers for stores in the order of the trace. What they write is remembered for those to come.

@@ -41,6 +41,7 @@ struct types {
     struct map names;     /* kind, size and name to struct type * */
     struct map sites;     /* (site above, module, address) to struct site * */
     struct map paths;     /* text to itself, owned */
+    struct map known; /* (type, offset, size) to struct known_spot *, for engine/type_stores.c */
     struct type_objects objects;
     struct type_cost cost;
     uint64_t site_count;

@@ -9,6 +9,7 @@
 #include <Zydis/Zydis.h>
 
 #include "engine/binary_inside.h"
+#include "engine/clock.h"
 #include "engine/map.h"
 #include "engine/types.h"
 #include "engine/vec.h"
@@ -357,7 +358,8 @@ static bool is_right(const struct truth *t, const struct event_line *s, const st
 struct tally {
     size_t stores, addresses, wrong;
     size_t by_store[4], by_address[4];
-    uint64_t cost, cold;
+    uint64_t cost, cold; /* nanoseconds, code addresses */
+    uint64_t warm;       /* nanoseconds for the same stores once more */
 };
 
 static void explain(const struct truth *t, const struct event_line *s, const struct type_answer *a,
@@ -434,6 +436,9 @@ static void check_lines(struct truth *t, struct types *types, size_t from, size_
         map_put(seen, &e->frames[0], sizeof e->frames[0], &added);
         check_answer(t, e, &answers[i - from], added, tally);
     }
+    uint64_t begin = clock_now();
+    types_stores(types, stores, to - from, answers);
+    tally->warm += clock_now() - begin;
     free(stores);
     free(answers);
 }
@@ -489,13 +494,14 @@ static void print_share(const char *what, const struct tally *t)
     double stores = t->stores ? (double)t->stores : 1;
 
     print_message("%-34s %4zu addresses: %5.1f%% exact %5.1f%% field %5.1f%% address %5.1f%% none;"
-                  " %5zu stores %5.1f%% typed; %zu wrong; %.0f us/address\n",
+                  " %5zu stores %5.1f%% typed; %zu wrong; %.0f us an address, %.2f us a store\n",
                   what, t->addresses, 100 * (double)t->by_address[TYPE_EXACT] / all,
                   100 * (double)t->by_address[TYPE_BY_FIELD] / all,
                   100 * (double)t->by_address[TYPE_BY_ADDRESS] / all,
                   100 * (double)t->by_address[TYPE_UNKNOWN] / all, t->stores,
                   100 * (1 - (double)t->by_store[TYPE_UNKNOWN] / stores), t->wrong,
-                  (double)t->cost / 1000 / (double)(t->cold ? t->cold : 1));
+                  (double)t->cost / 1000 / (double)(t->cold ? t->cold : 1),
+                  (double)t->warm / 1000 / stores);
 }
 
 static void check_program(const char *source, const char *gcc, const char *clang)
