@@ -31,28 +31,42 @@ static bool is_active(const struct place *p, uint64_t address)
     return address >= p->low && address < p->high;
 }
 
+/* What another variable in the same register means for a pointer that is to be declared. */
+enum rival { RIVAL_NONE, RIVAL_BETTER, RIVAL_CONTRADICTS };
+
+static enum rival rival_of(const struct value *v, const struct value *other)
+{
+    int64_t ours = v->offset, theirs = other->offset; /* of the register in each object */
+    int64_t apart = theirs - ours;
+
+    if (apart == 0 && type_same(other->pointee, v->pointee))
+        return RIVAL_NONE;
+    if (apart >= 0 && type_holds(other->pointee, (uint64_t)apart, v->pointee))
+        return RIVAL_BETTER;
+    if (apart <= 0 && type_holds(v->pointee, (uint64_t)-apart, other->pointee))
+        return RIVAL_NONE;
+    if (apart < (int64_t)other->pointee->size && -apart < (int64_t)v->pointee->size)
+        return RIVAL_CONTRADICTS;
+    /* Side by side, such as slots behind a header: the register points to one of them. */
+    return ours != 0 && theirs == 0 ? RIVAL_BETTER : RIVAL_NONE;
+}
+
 /* Two variables of unrelated types in one register, by a cast: which one an instruction means
  * cannot be told. When one lies in the other, the one around it says more. */
-static bool contradicted(const struct walk *w, const struct place *p, const struct value *v,
-                         uint64_t address, bool *inner)
+static enum rival worst_rival(const struct walk *w, const struct place *p, uint64_t address)
 {
-    *inner = false;
+    enum rival worst = RIVAL_NONE;
+
     for (size_t i = 0; i < w->nearby_count; i++) {
         const struct place *q = &w->scope->places.at[w->nearby[i]];
         if (q == p || q->kind != PLACE_VALUE || q->reg != p->reg || !is_active(q, address) ||
             !type_is_struct(q->value.pointee) || q->value.pointee->size == 0 ||
-            q->value.relative != v->relative)
+            q->value.relative != p->value.relative)
             continue;
-        int64_t ours = v->offset, theirs = q->value.offset;
-        if (ours == theirs && type_same(q->value.pointee, v->pointee))
-            continue;
-        if (theirs >= ours && type_holds(q->value.pointee, (uint64_t)(theirs - ours), v->pointee))
-            *inner = true;
-        else if (ours < theirs ||
-                 !type_holds(v->pointee, (uint64_t)(ours - theirs), q->value.pointee))
-            return true;
+        enum rival r = rival_of(&p->value, &q->value);
+        worst = r > worst ? r : worst;
     }
-    return false;
+    return worst;
 }
 
 /* Where the pointer without its distance leads. */
@@ -65,7 +79,7 @@ static struct value without(struct value v, int64_t offset)
 static void declare(struct walk *w, struct state *s, const struct place *p, uint64_t address)
 {
     struct value v = p->value, *now = &s->regs[p->reg];
-    bool is_struct = type_is_struct(v.pointee), inner = false;
+    bool is_struct = type_is_struct(v.pointee);
 
     if (v.pointee->size == 0)
         return;
@@ -76,13 +90,11 @@ static void declare(struct walk *w, struct state *s, const struct place *p, uint
         if (!is_struct || value_begins(&begin, v.pointee))
             return;
     }
-    if (is_struct && contradicted(w, p, &v, address, &inner)) {
-        if (now->base == BASE_POINTER)
-            *now = value_symbol(SYMBOL_ANY);
-        return;
-    }
-    if (inner)
-        return; /* the other one will be declared, or was */
+    enum rival rival = is_struct ? worst_rival(w, p, address) : RIVAL_NONE;
+    if (rival == RIVAL_CONTRADICTS && now->base == BASE_POINTER)
+        *now = value_symbol(SYMBOL_ANY);
+    if (rival != RIVAL_NONE)
+        return; /* a better one will be declared, or was */
     int64_t zero;
     if (now->base == BASE_NONE && now->n == 1 && now->terms[0].stride == 1 &&
         now->terms[0].symbol != SYMBOL_ANY) {

@@ -41,13 +41,14 @@ static uint64_t floor_mod(int64_t a, uint64_t b)
     return (uint64_t)(rest < 0 ? rest + (int64_t)b : rest);
 }
 
-/* Takes out the strides that are whole elements of this size; true when there were any. */
-static bool take_strides(struct search *s, uint64_t element)
+/* Takes out the strides that are whole elements of this size, and lead to another element of so
+ * many bytes; true when there were any. */
+static bool take_strides(struct search *s, uint64_t element, uint64_t all)
 {
     int kept = 0, n = s->n;
 
     for (int i = 0; i < n; i++) {
-        if (s->strides[i] % (int64_t)element != 0)
+        if (s->strides[i] % (int64_t)element != 0 || (uint64_t)s->strides[i] >= all)
             s->strides[kept++] = s->strides[i];
     }
     s->n = kept;
@@ -231,7 +232,7 @@ static bool at_array(struct search *s, struct type *t, uint64_t at, int depth)
     if (!element || element->size == 0)
         return false;
     uint64_t index = at / element->size, inside = at % element->size;
-    if (take_strides(s, element->size)) {
+    if (take_strides(s, element->size, is_open(t) ? UINT64_MAX : t->size)) {
         if (!s->has_array) {
             s->has_array = true;
             s->array = s->base;
@@ -364,7 +365,7 @@ static bool only_array(struct search *s, struct type *t, const struct value *v)
 
     begin(s, v, t);
     if (is_element(v, t))
-        take_strides(s, t->size);
+        take_strides(s, t->size, UINT64_MAX);
     list_arrays(t, 0, 0, &visits, all, &n);
     if (s->n == 0 || visits > VISITS_MAX || n == CANDIDATES_MAX)
         return false;
@@ -402,7 +403,7 @@ bool spot_of_value(const struct value *v, uint64_t size, enum spot_fit fit, stru
     bool inside = v->offset >= 0 && ((uint64_t)v->offset < t->size || open);
     uint64_t at = (uint64_t)v->offset;
     if (is_element(v, t)) { /* p[i]: some other object of the type */
-        take_strides(&s, t->size);
+        take_strides(&s, t->size, UINT64_MAX);
         inside = true;
         at = floor_mod(v->offset, t->size);
     }

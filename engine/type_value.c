@@ -280,8 +280,11 @@ static struct value merge_pointers(const struct value *a, const struct value *b,
             return value_symbol(symbol);
     }
     int64_t apart = plus(b->offset, times(a->offset, -1));
+    int before = out.n;
     if (apart && !add_term(&out, (struct term){apart, SYMBOL_ANY}))
         return value_symbol(symbol);
+    if (out.n > before && b->offset < out.offset)
+        out.offset = b->offset; /* the first of them, as an array's elements are counted from it */
     return out;
 }
 
