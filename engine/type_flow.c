@@ -45,10 +45,12 @@ static enum rival rival_of(const struct value *v, const struct value *other)
         return RIVAL_BETTER;
     if (apart <= 0 && type_holds(v->pointee, (uint64_t)-apart, other->pointee))
         return RIVAL_NONE;
-    if (apart < (int64_t)other->pointee->size && -apart < (int64_t)v->pointee->size)
-        return RIVAL_CONTRADICTS;
-    /* Side by side, such as slots behind a header: the register points to one of them. */
-    return ours != 0 && theirs == 0 ? RIVAL_BETTER : RIVAL_NONE;
+    /* The register points to one of them, the other is made from it: slots behind a header, the end
+     * of an array. */
+    if ((ours == 0) != (theirs == 0))
+        return theirs == 0 ? RIVAL_BETTER : RIVAL_NONE;
+    bool overlap = apart < (int64_t)other->pointee->size && -apart < (int64_t)v->pointee->size;
+    return overlap ? RIVAL_CONTRADICTS : RIVAL_NONE;
 }
 
 /* Two variables of unrelated types in one register, by a cast: which one an instruction means
@@ -236,6 +238,49 @@ static bool follow(struct work *k)
 
 /* --- What is kept --------------------------------------------------------------------------- */
 
+static enum spot_fit fit_of(const struct insn *x)
+{
+    return x->reads_store ? FIT_PART : FIT_WHOLE;
+}
+
+static bool resolves(const struct value *v, const struct insn *x)
+{
+    struct type_spot spot;
+    bool found = spot_of_value(v, x->store.bits / 8, fit_of(x), &spot);
+
+    if (found)
+        spot_free(&spot);
+    return found;
+}
+
+/* When what a register points to does not reach as far as the store, a variable that is made from
+ * the register may: slots behind a header. The only one that does is meant. */
+static struct value by_other_variable(struct work *k, struct state *s, uint32_t insn,
+                                      struct value to)
+{
+    const struct insn *x = &k->w.code.insns.at[insn];
+    struct value found = to;
+    int count = 0;
+
+    if (x->store.base == REG_NONE || resolves(&to, x))
+        return to;
+    struct value saved = s->regs[x->store.base];
+    for (size_t i = 0; i < k->w.nearby_count; i++) {
+        const struct place *p = &k->w.scope->places.at[k->w.nearby[i]];
+        if (p->kind != PLACE_VALUE || p->reg != x->store.base || p->value.offset == 0 ||
+            !is_active(p, x->address) || !type_is_struct(p->value.pointee))
+            continue;
+        s->regs[x->store.base] = p->value;
+        struct value v = step_address(s, &x->store, insn);
+        if (!resolves(&v, x) || (count && value_equal(&v, &found)))
+            continue;
+        found = v;
+        count++;
+    }
+    s->regs[x->store.base] = saved;
+    return count == 1 ? found : to;
+}
+
 static void keep(struct work *k, struct state *s, uint32_t insn, void *data)
 {
     static const uint8_t registers[ARGUMENTS] = {REG_DI, REG_SI, REG_DX, REG_CX, 8, 9};
@@ -265,6 +310,7 @@ static void keep(struct work *k, struct state *s, uint32_t insn, void *data)
             return;
         if (step_static(&k->w, &store.to, &object))
             store.to = object;
+        store.to = by_other_variable(k, s, insn, store.to);
         vec_push(&out->stores, store);
     }
 }
