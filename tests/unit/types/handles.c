@@ -121,6 +121,7 @@ int main(int argc, char **argv)
     truth_begin(argv[1]);
     describe();
     pool_base = truth_region - 4096;
+    truth_say("P %lx\n", (unsigned long)(uintptr_t)pool_base);
     r.oid.pool_uuid_lo = pool_id;
     r.oid.off = (uint64_t)((char *)NEW(root) - pool_base);
     for (uint64_t i = 0; i < 5; i++)

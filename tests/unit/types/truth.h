@@ -12,6 +12,7 @@
  *                                                       one with an open end when a + follows
  *     X address size                                    its end
  *     M number path                                     a module
+ *     P address                                         where the pool of handles begins
  *     S address bytes(hex) module+address…              a store and its frames, innermost first
  */
 #ifndef TRUTH_H
