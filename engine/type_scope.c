@@ -98,7 +98,7 @@ static void simple_of_op(Dwarf_Attribute *a, const Dwarf_Op *op, struct simple *
     Dwarf_Attribute address;
     Dwarf_Addr value;
 
-    *out = (struct simple){AT_NOWHERE};
+    *out = (struct simple){.kind = AT_NOWHERE};
     if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
         if (general_register(op->atom - DW_OP_reg0, &out->reg))
             out->kind = AT_REGISTER;
@@ -186,7 +186,7 @@ static void add_expression(struct reading *r, Dwarf_Attribute *a, const Dwarf_Op
     uint64_t skip = 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct simple at = {AT_NOWHERE};
+        struct simple at = {.kind = AT_NOWHERE};
         if (ops[i].atom != DW_OP_piece) { /* an empty piece has no operation of its own */
             simple_of_op(a, &ops[i], &at);
             i += 1 + read_rest(ops + i + 1, n - i - 1, &at);

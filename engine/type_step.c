@@ -7,246 +7,12 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
-#include "engine/type_resolve.h"
+#include "engine/type_step_inside.h"
 
 enum {
-    FRAME_MAX = 1 << 28,  /* distances in a frame beyond this are no frame's */
-    LOWEST_STATIC = 4096, /* no variable lies below: a distance, not an address */
     INDEX_BITS = 32,
     WORD_BITS = 64,
-    ESCAPES_MAX = 256,
 };
-
-/* One instruction at work. */
-struct doing {
-    struct walk *w;
-    struct state *s;
-    const struct insn *x;
-    uint32_t i;
-};
-
-/* A number that nobody knows, set by this instruction. */
-static struct value unknown(struct doing *d, int location)
-{
-    uint32_t symbol = symbol_of_insn(d->i, location);
-
-    state_forget_symbol(d->s, symbol);
-    return value_symbol(symbol);
-}
-
-static bool is_near(int64_t offset)
-{
-    return offset > -FRAME_MAX && offset < FRAME_MAX;
-}
-
-static bool in_frame(const struct value *v)
-{
-    return v->base == BASE_FRAME && is_near(v->offset);
-}
-
-/* --- Addresses ---------------------------------------------------------------------------- */
-
-struct value step_address(const struct state *s, const struct operand *o, uint32_t insn)
-{
-    uint32_t symbol = symbol_of_insn(insn, LOCATION_OTHER);
-    struct value v = value_number(o->number);
-
-    if (o->elsewhere)
-        return value_symbol(symbol);
-    if (o->index != REG_NONE)
-        v = value_add(v, value_scale(s->regs[o->index], o->scale, symbol), symbol);
-    if (o->base != REG_NONE)
-        v = value_add(s->regs[o->base], v, symbol);
-    return v;
-}
-
-bool step_static(struct walk *w, const struct value *v, struct value *out)
-{
-    if (v->base != BASE_NONE || v->offset < LOWEST_STATIC)
-        return false;
-    for (int i = 0; i < v->n; i++) {
-        if (v->terms[i].stride == 1)
-            return false; /* behind something unknown */
-    }
-    if (!scope_static(w->scopes, w->scope, (uint64_t)v->offset, out))
-        return false;
-    out->n = v->n;
-    memcpy(out->terms, v->terms, sizeof out->terms);
-    return true;
-}
-
-const struct place *step_variable(const struct walk *w, const struct state *s, uint64_t address,
-                                  int64_t offset, int64_t *from)
-{
-    for (size_t i = 0; i < w->nearby_count; i++) {
-        const struct place *p = &w->scope->places.at[w->nearby[i]];
-        if (p->kind != PLACE_MEMORY || address < p->low || address >= p->high)
-            continue;
-        *from = p->offset;
-        if (p->reg != PLACE_FRAME) {
-            const struct value *base = &s->regs[p->reg];
-            if (!in_frame(base) || base->n)
-                continue;
-            *from += base->offset;
-        }
-        if (offset >= *from && (uint64_t)(offset - *from) < p->type->size)
-            return p;
-    }
-    return NULL;
-}
-
-/* --- The frame ---------------------------------------------------------------------------- */
-
-static bool is_escaped(const struct walk *w, const struct slot *slot)
-{
-    for (size_t i = 0; i < w->escapes.n; i++) {
-        if (slot->offset < w->escapes.at[i].high &&
-            slot->offset + slot->size > w->escapes.at[i].low)
-            return true;
-    }
-    return false;
-}
-
-/* Somebody else may have written to what the function lets others see. */
-static void forget_escaped(struct walk *w, struct state *s)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < s->slots.n && w->escapes.n; i++) {
-        if (!is_escaped(w, &s->slots.at[i]))
-            s->slots.at[kept++] = s->slots.at[i];
-    }
-    if (w->escapes.n)
-        s->slots.n = kept;
-}
-
-/* The address of a part of the frame is made: of a variable, or of who knows how much. */
-static void note_escape(struct doing *d, int64_t offset)
-{
-    struct walk *w = d->w;
-    struct escape e = {offset, FRAME_MAX};
-    const struct place *p = step_variable(w, d->s, d->x->address, offset, &e.low);
-
-    if (p)
-        e.high = e.low + (int64_t)p->type->size;
-    else
-        e.low = offset;
-    for (size_t i = 0; i < w->escapes.n; i++) {
-        if (w->escapes.at[i].low <= e.low && w->escapes.at[i].high >= e.high)
-            return;
-    }
-    if (w->escapes.n == ESCAPES_MAX)
-        e = (struct escape){-FRAME_MAX, FRAME_MAX};
-    vec_push(&w->escapes, e);
-    w->escaped_more = true;
-}
-
-/* An index is named anew when it is read, so that what is made of it can be compared. */
-static struct value named(struct doing *d, struct value v, int location)
-{
-    for (int i = 0; i < v.n && v.base == BASE_NONE; i++) {
-        if (v.terms[i].symbol == SYMBOL_ANY) {
-            struct value fresh = unknown(d, location);
-            return v.n == 1
-                       ? value_add(value_number(v.offset),
-                                   value_scale(fresh, v.terms[0].stride, fresh.terms[0].symbol),
-                                   fresh.terms[0].symbol)
-                       : fresh;
-        }
-    }
-    return v;
-}
-
-/* A variable that is declared as a pointer to T is one, whatever it was made from. */
-static bool declared_pointer(struct doing *d, int64_t offset, struct value *out)
-{
-    int64_t from;
-    const struct place *p = step_variable(d->w, d->s, d->x->address, offset, &from);
-
-    return p && pointer_at_offset(p->type, (uint64_t)(offset - from), out);
-}
-
-static struct value load_slot(struct doing *d, int64_t offset, int64_t size, int location)
-{
-    struct slot *slot = state_slot(d->s, offset, size);
-    struct value pointer;
-
-    if (size == WORD && declared_pointer(d, offset, &pointer)) {
-        bool better =
-            slot && slot->value.base == BASE_POINTER &&
-            (!type_is_struct(pointer.pointee) || value_begins(&slot->value, pointer.pointee));
-        if (better)
-            return slot->value;
-        uint32_t symbol = slot && slot->value.base == BASE_NONE && slot->value.n == 1 &&
-                                  slot->value.terms[0].stride == 1 && slot->value.offset == 0
-                              ? slot->value.terms[0].symbol
-                              : SYMBOL_ANY;
-        if (symbol >= SYMBOL_ARGUMENT && symbol < SYMBOL_FREE && !pointer.relative)
-            pointer.argument = (int8_t)(symbol - SYMBOL_ARGUMENT);
-        return pointer;
-    }
-    struct value v = slot ? named(d, slot->value, location) : unknown(d, location);
-    state_set_slot(d->s, offset, size, &v);
-    return v;
-}
-
-/* --- Memory ------------------------------------------------------------------------------- */
-
-/* What the loader puts at a fixed address: where a variable of another module is. */
-static bool imported(struct doing *d, const struct value *at, struct value *out)
-{
-    int64_t address;
-
-    if (!value_is_number(at, &address) || address < LOWEST_STATIC)
-        return false;
-    const char *name = binary_import(d->w->binary, (uint64_t)address);
-    return name && scope_named(d->w->scopes, d->w->scope, name, out);
-}
-
-static struct value load_at(struct doing *d, struct value at, int64_t size, int location)
-{
-    struct value pointer, object;
-
-    if (in_frame(&at))
-        return at.n ? unknown(d, location) : load_slot(d, at.offset, size, location);
-    if (size != WORD)
-        return unknown(d, location);
-    if (at.base == BASE_NONE) {
-        if (imported(d, &at, &pointer))
-            return pointer;
-        if (step_static(d->w, &at, &object))
-            at = object;
-    }
-    return pointer_at_value(&at, &pointer) ? pointer : unknown(d, location);
-}
-
-static struct value load(struct doing *d, const struct operand *o, int location)
-{
-    return load_at(d, step_address(d->s, o, d->i), o->bits / 8, location);
-}
-
-static void store_at(struct doing *d, struct value at, int64_t size, const struct value *value)
-{
-    if (!in_frame(&at)) {
-        forget_escaped(d->w, d->s);
-        return;
-    }
-    if (at.n == 0) {
-        state_set_slot(d->s, at.offset, size, value);
-        return;
-    }
-    int64_t from;
-    const struct place *p = step_variable(d->w, d->s, d->x->address, at.offset, &from);
-    if (p)
-        state_set_slot(d->s, from, (int64_t)p->type->size, NULL);
-    else
-        d->s->slots.n = 0;
-}
-
-static void store(struct doing *d, const struct operand *o, const struct value *value)
-{
-    store_at(d, step_address(d->s, o, d->i), o->bits / 8, value);
-}
 
 /* --- Registers ---------------------------------------------------------------------------- */
 
@@ -254,16 +20,16 @@ static struct value read_operand(struct doing *d, const struct operand *o)
 {
     switch (o->kind) {
     case OPERAND_REGISTER:
-        return o->high || o->bits < INDEX_BITS ? unknown(d, LOCATION_OTHER + 1)
+        return o->high || o->bits < INDEX_BITS ? step_unknown(d, LOCATION_OTHER + 1)
                                                : d->s->regs[o->reg];
     case OPERAND_VECTOR:
         return d->s->vectors[o->reg][0];
     case OPERAND_MEMORY:
-        return load(d, o, LOCATION_OTHER + 1);
+        return step_load(d, o, LOCATION_OTHER + 1);
     case OPERAND_NUMBER:
         return value_number(o->number);
     default:
-        return unknown(d, LOCATION_OTHER + 1);
+        return step_unknown(d, LOCATION_OTHER + 1);
     }
 }
 
@@ -271,10 +37,10 @@ static struct value read_operand(struct doing *d, const struct operand *o)
 static void write_register(struct doing *d, const struct operand *o, struct value v)
 {
     if (o->bits == INDEX_BITS && v.base == BASE_NONE) {
-        struct value fresh = v.n == 1 && v.offset ? unknown(d, o->reg) : v;
+        struct value fresh = v.n == 1 && v.offset ? step_unknown(d, o->reg) : v;
         v = v.n == 1 && v.offset ? value_extended(v, fresh.terms[0].symbol) : v;
     } else if (o->bits != WORD_BITS) {
-        v = unknown(d, o->reg);
+        v = step_unknown(d, o->reg);
     }
     d->s->regs[o->reg] = v;
 }
@@ -284,7 +50,7 @@ static void write_operand(struct doing *d, const struct operand *o, struct value
     if (o->kind == OPERAND_REGISTER)
         write_register(d, o, v);
     else if (o->kind == OPERAND_MEMORY)
-        store(d, o, &v);
+        step_store(d, o, &v);
 }
 
 /* --- Groups of instructions ---------------------------------------------------------------- */
@@ -294,16 +60,16 @@ static void step_default(struct doing *d)
 {
     for (int r = 0; r < REG_COUNT; r++) {
         if (r != REG_SP && (d->x->writes & (UINT32_C(1) << r)))
-            d->s->regs[r] = unknown(d, r);
+            d->s->regs[r] = step_unknown(d, r);
         if (!(d->x->writes & (UINT32_C(1) << (REG_COUNT + r))))
             continue;
         for (int h = 0; h < VECTOR_WORDS; h++)
-            d->s->vectors[r][h] = unknown(d, LOCATION_VECTOR + r * VECTOR_WORDS + h);
+            d->s->vectors[r][h] = step_unknown(d, LOCATION_VECTOR + r * VECTOR_WORDS + h);
     }
     if (d->x->writes & (UINT32_C(1) << REG_SP))
-        d->s->regs[REG_SP] = unknown(d, REG_SP);
+        d->s->regs[REG_SP] = step_unknown(d, REG_SP);
     if (d->x->store.kind == OPERAND_MEMORY)
-        store(d, &d->x->store, NULL);
+        step_store(d, &d->x->store, NULL);
 }
 
 static void step_arithmetic(struct doing *d)
@@ -355,7 +121,7 @@ static void step_and(struct doing *d)
     const struct operand *to = &d->x->operands[0], *by = &d->x->operands[1];
 
     if (to->kind == OPERAND_REGISTER && to->reg == REG_SP && by->kind == OPERAND_NUMBER &&
-        in_frame(&d->s->regs[REG_SP]) && by->number < 0)
+        step_in_frame(&d->s->regs[REG_SP]) && by->number < 0)
         d->s->regs[REG_SP].offset &= by->number;
     else
         step_default(d);
@@ -367,13 +133,13 @@ static void step_push(struct doing *d)
     struct value top = value_add(d->s->regs[REG_SP], value_number(-WORD), SYMBOL_ANY);
 
     d->s->regs[REG_SP] = top;
-    store_at(d, top, WORD, &v);
+    step_store_at(d, top, WORD, &v);
 }
 
 static void step_pop(struct doing *d, const struct operand *to)
 {
     struct value top = d->s->regs[REG_SP];
-    struct value v = load_at(d, top, WORD, LOCATION_OTHER + 1);
+    struct value v = step_load_at(d, top, WORD, LOCATION_OTHER + 1);
 
     d->s->regs[REG_SP] = value_add(top, value_number(WORD), SYMBOL_ANY);
     write_operand(d, to, v);
@@ -390,10 +156,12 @@ static void step_leave(struct doing *d)
 static void step_lea(struct doing *d)
 {
     const struct operand *to = &d->x->operands[0];
+
+    state_forget_symbol(d->s, symbol_of_insn(d->i, LOCATION_OTHER)); /* it may become the result */
     struct value v = step_address(d->s, &d->x->operands[1], d->i);
 
-    if (in_frame(&v) && to->reg != REG_SP && to->reg != REG_BP)
-        note_escape(d, v.offset);
+    if (step_in_frame(&v) && to->reg != REG_SP && to->reg != REG_BP)
+        step_escape(d, v.offset);
     write_register(d, to, v);
 }
 
@@ -403,8 +171,8 @@ static void step_move(struct doing *d)
     struct value v = read_operand(d, from);
 
     /* mov rdi, rsp hands out a part of the frame as lea does. */
-    if (in_frame(&v) && to->kind == OPERAND_REGISTER && to->reg != REG_SP && to->reg != REG_BP)
-        note_escape(d, v.offset);
+    if (step_in_frame(&v) && to->kind == OPERAND_REGISTER && to->reg != REG_SP && to->reg != REG_BP)
+        step_escape(d, v.offset);
     write_operand(d, to, v);
 }
 
@@ -416,7 +184,7 @@ static void step_extend(struct doing *d)
         step_default(d);
         return;
     }
-    struct value v = read_operand(d, from), fresh = unknown(d, to->reg);
+    struct value v = read_operand(d, from), fresh = step_unknown(d, to->reg);
     value_forget(&v, fresh.terms[0].symbol);
     d->s->regs[to->reg] = value_extended(v, fresh.terms[0].symbol);
 }
@@ -425,7 +193,7 @@ static void step_choose(struct doing *d) /* cmov */
 {
     const struct operand *to = &d->x->operands[0];
     struct value a = d->s->regs[to->reg], b = read_operand(d, &d->x->operands[1]);
-    struct value fresh = unknown(d, to->reg);
+    struct value fresh = step_unknown(d, to->reg);
 
     value_forget(&a, fresh.terms[0].symbol);
     value_forget(&b, fresh.terms[0].symbol);
@@ -468,15 +236,15 @@ static void step_vector_move(struct doing *d)
             struct operand half = *from;
             half.number += h * WORD;
             half.bits = WORD_BITS;
-            d->s->vectors[to->reg][h] = load(d, &half, location);
+            d->s->vectors[to->reg][h] = step_load(d, &half, location);
         }
     } else if (to->kind == OPERAND_MEMORY && from->kind == OPERAND_VECTOR) {
-        store(d, to, NULL);
+        step_store(d, to, NULL);
         for (int h = 0; h < VECTOR_WORDS; h++) {
             struct operand half = *to;
             half.number += h * WORD;
             half.bits = WORD_BITS;
-            store(d, &half, &d->s->vectors[from->reg][h]);
+            step_store(d, &half, &d->s->vectors[from->reg][h]);
         }
     } else {
         step_default(d);
@@ -519,9 +287,10 @@ static void step_high_half(struct doing *d)
     const struct operand *o = d->x->operands;
 
     if (o[0].kind == OPERAND_MEMORY && o[1].kind == OPERAND_VECTOR)
-        store(d, &o[0], &d->s->vectors[o[1].reg][1]);
+        step_store(d, &o[0], &d->s->vectors[o[1].reg][1]);
     else if (o[0].kind == OPERAND_VECTOR && o[1].kind == OPERAND_MEMORY)
-        d->s->vectors[o[0].reg][1] = load(d, &o[1], LOCATION_VECTOR + o[0].reg * VECTOR_WORDS + 1);
+        d->s->vectors[o[0].reg][1] =
+            step_load(d, &o[1], LOCATION_VECTOR + o[0].reg * VECTOR_WORDS + 1);
     else
         step_default(d);
 }
@@ -548,11 +317,11 @@ static void step_call(struct doing *d)
 
     for (int r = 0; r < REG_COUNT; r++) {
         if (!is_kept(r))
-            d->s->regs[r] = unknown(d, r);
+            d->s->regs[r] = step_unknown(d, r);
         for (int h = 0; h < VECTOR_WORDS; h++)
-            d->s->vectors[r][h] = unknown(d, LOCATION_VECTOR + r * VECTOR_WORDS + h);
+            d->s->vectors[r][h] = step_unknown(d, LOCATION_VECTOR + r * VECTOR_WORDS + h);
     }
-    forget_escaped(d->w, d->s);
+    step_forget_escaped(d->w, d->s);
     if (name && is_direct(name) && handle.base == BASE_POINTER && handle.relative) {
         handle.relative = false;
         d->s->regs[REG_AX] = handle;
@@ -640,7 +409,7 @@ void step(struct walk *w, struct state *s, uint32_t insn)
     } else if (d.x->mnemonic >= ZYDIS_MNEMONIC_CMOVB && d.x->mnemonic <= ZYDIS_MNEMONIC_CMOVZ) {
         step_choose(&d);
     } else if (d.x->mnemonic == ZYDIS_MNEMONIC_CDQE) {
-        struct value v = s->regs[REG_AX], fresh = unknown(&d, REG_AX);
+        struct value v = s->regs[REG_AX], fresh = step_unknown(&d, REG_AX);
         value_forget(&v, fresh.terms[0].symbol);
         s->regs[REG_AX] = value_extended(v, fresh.terms[0].symbol);
     } else if (d.x->flow == FLOW_NEXT) {

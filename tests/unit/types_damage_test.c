@@ -2,7 +2,7 @@
  *
  * Apart from types_test.c for the reason that binary_damage_test.c gives: libdw leaks on damage.
  */
-#include "tests/unit/compile.h"
+#include "tests/unit/damage.h"
 
 #include "engine/type_words.h"
 #include "engine/types.h"
@@ -29,7 +29,7 @@ static bool show(void *data, const struct type_leaf *leaf)
     return out->n < sizeof object;
 }
 
-/* Asks everything that can be asked about the code from low on. */
+/* Asks everything that can be asked about a piece of code. */
 static size_t ask(struct binary *b, uint64_t low, uint64_t high)
 {
     enum { STEP = 3, MEMORY = 0x10000 };
@@ -59,11 +59,24 @@ static size_t ask(struct binary *b, uint64_t low, uint64_t high)
     return typed;
 }
 
+enum { CODE = 600 }; /* bytes of code that are asked about */
+
+static void ask_damaged(const char *path, void *data)
+{
+    uint64_t probe = *(uint64_t *)data;
+    struct error why;
+    struct binary *b = binary_open(path, "", 0, BINARY_LINES, &why);
+
+    if (b)
+        ask(b, probe, probe + CODE);
+    binary_close(b);
+}
+
 /* Damage anywhere in the file may cost answers, never more. */
 static void damaged_binaries_do_no_harm(const char *build)
 {
-    enum { ROUNDS = 300, FLIPS = 12, SEED = 7, HEADERS = 64, ROOM = 1 << 20, CODE = 600 };
-    char *folder = folder_make(), *path = path_in(folder, "prog"), *bad = path_in(folder, "bad");
+    enum { ROUNDS = 300, FLIPS = 12 };
+    char *folder = folder_make(), *path = path_in(folder, "prog");
     char *top = realpath("tests/unit/types", NULL);
     struct error why;
 
@@ -75,32 +88,10 @@ static void damaged_binaries_do_no_harm(const char *build)
     assert_non_null(b);
     assert_true(ask(b, probe, probe + CODE) > 0);
     binary_close(b);
-
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    unsigned char *good = xmalloc(ROOM), *copy = xmalloc(ROOM);
-    size_t n = fread(good, 1, ROOM, f);
-    fclose(f);
-    srand(SEED);
-    for (int round = 0; round < ROUNDS; round++) {
-        memcpy(copy, good, n);
-        for (int i = 0; i < FLIPS; i++)
-            copy[HEADERS + (size_t)rand() % (n - HEADERS)] = (unsigned char)rand();
-        f = fopen(bad, "wb");
-        assert_non_null(f);
-        assert_int_equal(fwrite(copy, 1, n, f), n);
-        fclose(f);
-        b = binary_open(bad, "", 0, BINARY_LINES, &why);
-        if (b)
-            ask(b, probe, probe + CODE);
-        binary_close(b);
-    }
-    free(good);
-    free(copy);
+    damage_file(folder, "prog", ROUNDS, FLIPS, ask_damaged, &probe);
     free(command);
     free(top);
     free(path);
-    free(bad);
     folder_remove(folder);
 }
 

@@ -167,7 +167,7 @@ static inline uint64_t store_size(struct truth *t, const struct frame *frame)
     ZydisDecoder decoder;
     ZydisDecodedInstruction i;
     ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
-    size_t n;
+    size_t n = 0;
     struct binary *b = t->binaries[frame->module];
     const uint8_t *bytes = b ? binary_bytes(b, frame->address, &n) : NULL;
 
