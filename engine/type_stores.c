@@ -151,7 +151,8 @@ static bool resolve_part(struct types *t, const struct copy *c, const struct typ
 
     if (!object || object->size == 0 || v.relative)
         return false;
-    uint64_t skip = s->address - from, size = s->size;
+    uint64_t skip = s->address - from;
+    uint64_t size = s->size < length - skip ? s->size : length - skip; /* the rest is masked out */
     if (v.offset == 0 && length > object->size) { /* several objects in a row, whole ones */
         if (length % object->size != 0)
             return false;
