@@ -20,13 +20,15 @@ struct search {
     enum spot_fit fit;
     int64_t strides[VALUE_TERMS];
     int n;
+    bool folded; /* as in the value */
     int visits;
-    bool dynamic;            /* an unknown index was passed since holder */
-    bool any_dynamic;        /* an unknown index was passed since outer */
-    uint64_t array, element; /* the first array with an unknown index: where, how large elements */
-    bool has_array;
-    uint64_t base;  /* of what is being looked at, in outer */
-    uint64_t plain; /* the same from holder, with all indices taken as 0 */
+    bool dynamic;        /* an unknown index was passed since holder */
+    bool any_dynamic;    /* an unknown index was passed since outer */
+    struct type *scope;  /* the object in which constants of indices lead astray: outer, or the
+                            element behind the last unknown index */
+    uint64_t scope_base; /* where that is, in outer */
+    uint64_t base;       /* of what is being looked at, in outer */
+    uint64_t plain;      /* the same from holder, with all indices taken as 0 */
 };
 
 void spot_free(struct type_spot *s)
@@ -41,18 +43,25 @@ static uint64_t floor_mod(int64_t a, uint64_t b)
     return (uint64_t)(rest < 0 ? rest + (int64_t)b : rest);
 }
 
+/* Whether a stride leads from element to element. Nobody steps through text by more than its
+ * letters. */
+static bool is_step(int64_t stride, uint64_t element)
+{
+    return element > 1 ? stride % (int64_t)element == 0 : stride == 1 || stride == -1;
+}
+
 /* Takes out the strides that are whole elements of this size, and lead to another element of so
- * many bytes; true when there were any. */
-static bool take_strides(struct search *s, uint64_t element, uint64_t all)
+ * many bytes. How many there were. */
+static int take_strides(struct search *s, uint64_t element, uint64_t all)
 {
     int kept = 0, n = s->n;
 
     for (int i = 0; i < n; i++) {
-        if (s->strides[i] % (int64_t)element != 0 || (uint64_t)s->strides[i] >= all)
+        if (!is_step(s->strides[i], element) || (uint64_t)s->strides[i] >= all)
             s->strides[kept++] = s->strides[i];
     }
     s->n = kept;
-    return kept < n;
+    return n - kept;
 }
 
 static bool descend(struct search *s, struct type *t, uint64_t at, int depth);
@@ -223,6 +232,63 @@ static bool at_struct(struct search *s, struct type *t, uint64_t at, int depth)
     return s->fit == FIT_ANY && end_at(s, t, at); /* padding, copied with the rest */
 }
 
+/* --- The arrays that a stride can belong to ----------------------------------------------- */
+
+struct candidate {
+    uint64_t offset; /* in the type looked at, the first element of arrays around it taken */
+    struct type *array;
+};
+
+/* Those of a struct; deep: also those in elements of others. */
+struct candidates {
+    struct candidate all[CANDIDATES_MAX];
+    int n, visits;
+    bool deep;
+};
+
+static bool too_many(const struct candidates *c)
+{
+    return c->visits > VISITS_MAX || c->n == CANDIDATES_MAX;
+}
+
+static void list_arrays(struct candidates *c, struct type *t, uint64_t base, int depth)
+{
+    const struct type_field *fields;
+    size_t count = type_fields(t, &fields);
+
+    for (size_t i = 0; i < count && depth < TYPE_DEPTH_MAX; i++) {
+        struct type *inner = fields[i].type;
+        if (++c->visits > VISITS_MAX || c->n == CANDIDATES_MAX)
+            return;
+        if (inner->kind == TYPE_ARRAY)
+            c->all[c->n++] = (struct candidate){base + fields[i].offset, inner};
+        while (c->deep && inner && inner->kind == TYPE_ARRAY)
+            inner = type_target(inner);
+        if (type_is_struct(inner))
+            list_arrays(c, inner, base + fields[i].offset, depth + 1);
+    }
+}
+
+/* Compilers fold the constant of an index into the address: slots[i − 1] begins before slots, and
+ * slots[(i + 3) % 3] behind it, perhaps in another array with elements of the same size. Whether
+ * there is another one that the strides fit. */
+static bool has_rival(const struct search *s, const struct type *array)
+{
+    struct candidates c = {.deep = true};
+
+    list_arrays(&c, s->scope, 0, 0);
+    for (int i = 0; i < c.n; i++) {
+        struct type *element = type_target(c.all[i].array);
+        if (c.all[i].array == array && c.all[i].offset == s->base - s->scope_base)
+            continue;
+        for (int k = 0; k < s->n && element && element->size; k++) {
+            if (is_step(s->strides[k], element->size))
+                return true;
+        }
+    }
+    return too_many(&c);
+}
+
 /* --- Arrays ------------------------------------------------------------------------------- */
 
 static bool at_array(struct search *s, struct type *t, uint64_t at, int depth)
@@ -232,14 +298,15 @@ static bool at_array(struct search *s, struct type *t, uint64_t at, int depth)
     if (!element || element->size == 0)
         return false;
     uint64_t index = at / element->size, inside = at % element->size;
-    if (take_strides(s, element->size, is_open(t) ? UINT64_MAX : t->size)) {
-        if (!s->has_array) {
-            s->has_array = true;
-            s->array = s->base;
-            s->element = element->size;
-        }
+    struct search before = *s;
+    int taken = take_strides(s, element->size, is_open(t) ? UINT64_MAX : t->size);
+    if (taken) {
+        if ((index > 0 || taken > 1 || s->folded) && has_rival(&before, t))
+            return false;
         s->dynamic = s->any_dynamic = true;
         s->spot->offset = s->base - s->spot->holder_offset + inside; /* as if the index were 0 */
+        s->scope = element;
+        s->scope_base = s->base;
         buf_text(&s->spot->path, "[]");
     } else {
         buf_printf(&s->spot->path, "[%llu]", (unsigned long long)index);
@@ -264,35 +331,15 @@ static bool descend(struct search *s, struct type *t, uint64_t at, int depth)
     return at_scalar(s, t, at);
 }
 
-/* --- The arrays that a stride can belong to ----------------------------------------------- */
-
-struct candidate {
-    uint64_t offset; /* in outer */
-    struct type *array;
-};
-
-static void list_arrays(struct type *t, uint64_t base, int depth, int *visits,
-                        struct candidate *out, int *n)
-{
-    const struct type_field *fields;
-    size_t count = type_fields(t, &fields);
-
-    for (size_t i = 0; i < count && depth < TYPE_DEPTH_MAX; i++) {
-        if (++*visits > VISITS_MAX || *n == CANDIDATES_MAX)
-            return;
-        if (fields[i].type->kind == TYPE_ARRAY)
-            out[(*n)++] = (struct candidate){base + fields[i].offset, fields[i].type};
-        else
-            list_arrays(fields[i].type, base + fields[i].offset, depth + 1, visits, out, n);
-    }
-}
-
 static void begin(struct search *s, const struct value *v, struct type *t)
 {
     s->n = 0;
     for (int i = 0; i < v->n; i++)
         s->strides[s->n++] = llabs(v->terms[i].stride);
-    s->dynamic = s->any_dynamic = s->has_array = false;
+    s->folded = v->folded;
+    s->dynamic = s->any_dynamic = false;
+    s->scope = t;
+    s->scope_base = 0;
     s->base = s->plain = 0;
     s->spot->outer = t;
     s->spot->holder = s->spot->field = NULL;
@@ -300,19 +347,6 @@ static void begin(struct search *s, const struct value *v, struct type *t)
     s->spot->holder_offset = s->spot->offset = s->spot->member = 0;
     s->spot->holder_path = 0;
     buf_clear(&s->spot->path);
-}
-
-/* Nobody steps through text by more than its letters. */
-static bool stride_fits(const struct value *v, struct type *array)
-{
-    struct type *element = type_target(array);
-
-    for (int i = 0; i < v->n && element && element->size; i++) {
-        if (v->terms[i].stride % (int64_t)element->size == 0 &&
-            (element->size > 1 || llabs(v->terms[i].stride) == 1))
-            return true;
-    }
-    return false;
 }
 
 static bool has_open_end(struct type *t)
@@ -338,43 +372,22 @@ static bool is_element(const struct value *v, struct type *t)
     return same || v->offset >= 0;
 }
 
-/* Compilers fold the constant of an index into the address: slots[i − 1] begins before slots,
- * perhaps in another array with elements of the same size. */
-static bool other_array_behind(struct type *t, const struct value *v, uint64_t at, uint64_t array,
-                               uint64_t element)
-{
-    struct candidate all[CANDIDATES_MAX];
-    int n = 0, visits = 0;
-
-    if (at < array + element)
-        return false;
-    list_arrays(t, 0, 0, &visits, all, &n);
-    for (int i = 0; i < n; i++) {
-        if (all[i].offset > at && stride_fits(v, all[i].array))
-            return true;
-    }
-    return visits > VISITS_MAX || n == CANDIDATES_MAX;
-}
-
 /* The place is before all arrays of such elements, so it is the constant of an index that brought
  * it here: when there is only one, that is meant. */
 static bool only_array(struct search *s, struct type *t, const struct value *v)
 {
-    struct candidate all[CANDIDATES_MAX];
-    int n = 0, visits = 0, found = -1;
+    struct candidates c = {0};
+    int found = -1;
 
     begin(s, v, t);
     if (is_element(v, t))
         take_strides(s, t->size, UINT64_MAX);
-    list_arrays(t, 0, 0, &visits, all, &n);
-    if (s->n == 0 || visits > VISITS_MAX || n == CANDIDATES_MAX)
+    list_arrays(&c, t, 0, 0);
+    if (s->n != 1 || too_many(&c))
         return false;
-    for (int i = 0; i < n; i++) {
-        struct type *element = type_target(all[i].array);
-        bool same = false;
-        for (int k = 0; k < s->n && element; k++)
-            same |= (uint64_t)s->strides[k] == element->size;
-        if (!same)
+    for (int i = 0; i < c.n; i++) {
+        struct type *element = type_target(c.all[i].array);
+        if (!element || (uint64_t)s->strides[0] != element->size)
             continue;
         if (found >= 0)
             return false;
@@ -382,10 +395,10 @@ static bool only_array(struct search *s, struct type *t, const struct value *v)
     }
     if (found < 0)
         return false;
-    int64_t element = (int64_t)type_target(all[found].array)->size;
-    int64_t before = (int64_t)all[found].offset - v->offset;
+    int64_t element = (int64_t)type_target(c.all[found].array)->size;
+    int64_t before = (int64_t)c.all[found].offset - v->offset;
     return before > 0 && before <= CONSTANT_MAX * element &&
-           descend(s, t, all[found].offset + floor_mod(-before, (uint64_t)element), 0);
+           descend(s, t, c.all[found].offset + floor_mod(-before, (uint64_t)element), 0);
 }
 
 /* --- Forms -------------------------------------------------------------------------------- */
@@ -408,9 +421,7 @@ bool spot_of_value(const struct value *v, uint64_t size, enum spot_fit fit, stru
         at = floor_mod(v->offset, t->size);
     }
     bool fits = inside && (open || size <= t->size - at) && descend(&s, t, at, 0);
-    if (fits && s.has_array && other_array_behind(t, v, at, s.array, s.element))
-        fits = false;
-    else if (!fits && v->n && v->offset > -(int64_t)t->size && v->offset < (int64_t)t->size)
+    if (!fits && v->n && v->offset > -(int64_t)t->size && v->offset < (int64_t)t->size)
         fits = only_array(&s, t, v);
     if (!fits) {
         spot_free(out);

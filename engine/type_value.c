@@ -47,7 +47,7 @@ static bool has_term(const struct value *v, struct term t)
 
 bool value_equal(const struct value *a, const struct value *b)
 {
-    if (!same_base(a, b) || a->offset != b->offset || a->n != b->n)
+    if (!same_base(a, b) || a->offset != b->offset || a->n != b->n || a->folded != b->folded)
         return false;
     for (int i = 0; i < a->n; i++) {
         if (!has_term(b, a->terms[i]))
@@ -82,8 +82,10 @@ static bool add_term(struct value *v, struct term t)
     if (t.symbol == SYMBOL_ANY) { /* any multiple and any multiple are any multiple */
         t.stride = llabs(t.stride);
         for (int i = 0; i < v->n; i++) {
-            if (v->terms[i].symbol == SYMBOL_ANY && t.stride % v->terms[i].stride == 0)
+            if (v->terms[i].symbol == SYMBOL_ANY && t.stride % v->terms[i].stride == 0) {
+                v->folded = true;
                 return true;
+            }
         }
     }
     if (t.stride == 0)
@@ -127,6 +129,7 @@ struct value value_add(struct value a, struct value b, uint32_t symbol)
     if (b.base != BASE_NONE)
         return value_symbol(symbol);
     a.offset = plus(a.offset, b.offset);
+    a.folded |= b.folded;
     return add_terms(&a, &b) ? a : value_symbol(symbol);
 }
 
@@ -145,6 +148,7 @@ struct value value_scale(struct value a, int64_t factor, uint32_t symbol)
     if (a.base != BASE_NONE || factor > STRIDE_MAX || factor < -STRIDE_MAX)
         return value_symbol(symbol);
     struct value out = value_number(times(a.offset, factor));
+    out.folded = a.folded;
     for (int i = 0; i < a.n; i++) {
         struct term t = {times(a.terms[i].stride, factor), a.terms[i].symbol};
         if (!add_term(&out, t))
@@ -248,6 +252,7 @@ static struct value merge_numbers(const struct value *a, const struct value *b, 
         if (!has_term(a, b->terms[i]) || b->terms[i].symbol == symbol)
             stride = common_divisor(stride, b->terms[i].stride);
     }
+    out.folded = a->folded || b->folded || a->n > 1 || b->n > 1;
     stride = llabs(stride);
     if (stride && !add_term(&out, (struct term){stride > STRIDE_MAX ? 1 : stride, symbol}))
         return value_symbol(symbol);
@@ -281,8 +286,10 @@ static struct value merge_pointers(const struct value *a, const struct value *b,
     }
     int64_t apart = plus(b->offset, times(a->offset, -1));
     int before = out.n;
+    bool folded = out.folded || b->folded;
     if (apart && !add_term(&out, (struct term){apart, SYMBOL_ANY}))
         return value_symbol(symbol);
+    out.folded = folded; /* the difference of two places is no part of an index */
     if (out.n > before && b->offset < out.offset)
         out.offset = b->offset; /* the first of them, as an array's elements are counted from it */
     return out;

@@ -38,6 +38,7 @@ struct value {
     uint8_t n;       /* terms */
     int8_t argument; /* of BASE_POINTER: which one it was on entry, −1 for none */
     bool relative;   /* of BASE_POINTER: a distance from some pool's start, to be added to that */
+    bool folded; /* terms were put together: the offset may hold a part of what they stood for */
     int64_t offset;
     struct type *pointee; /* of BASE_POINTER */
     struct term terms[VALUE_TERMS];

@@ -25,7 +25,7 @@ static void other_ways_to_build_do_as_well(void **state)
             struct tally tally = run_program(sources[i], builds[k]);
             char *what = xasprintf("%s %s", sources[i], builds[k]);
             print_share(what, &tally);
-            assert_true(tally.by_store[TYPE_UNKNOWN] * 3 < tally.stores);
+            assert_true(tally.by_store[TYPE_UNKNOWN] * 2 < tally.stores);
             wrong += tally.wrong;
             free(what);
         }

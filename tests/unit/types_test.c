@@ -17,7 +17,7 @@ static void check_program(const char *source, const char *gcc, const char *clang
             struct tally tally = run_program(source, build);
             char *what = xasprintf("%s %s", source, build);
             print_share(what, &tally);
-            assert_true(tally.by_store[TYPE_UNKNOWN] * 3 < tally.stores);
+            assert_true(tally.by_store[TYPE_UNKNOWN] * 2 < tally.stores);
             wrong += tally.wrong;
             free(what);
             free(build);

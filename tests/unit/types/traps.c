@@ -36,6 +36,19 @@ typedef struct sides {
     uint64_t last;
 } sides;
 
+/* Three and three: the remainder of i + 3 leaves a constant that leads to the next array. */
+typedef struct thirds {
+    uint16_t first[3];
+    uint16_t second[3];
+    uint64_t third[3];
+    uint64_t fourth[3];
+} thirds;
+
+typedef struct many_thirds {
+    uint64_t n;
+    thirds all[3];
+} many_thirds;
+
 typedef struct arena {
     uint64_t used;
     char bytes[512];
@@ -56,6 +69,9 @@ static void describe(void)
     TYPE(leaf_node), FIELD(leaf_node, type), FIELD(leaf_node, used);
     OBJECTS(leaf_node, slots, slot), FIELD(leaf_node, next);
     TYPE(sides), ARRAY(sides, left), ARRAY(sides, right), FIELD(sides, last);
+    TYPE(thirds), ARRAY(thirds, first), ARRAY(thirds, second), ARRAY(thirds, third);
+    ARRAY(thirds, fourth);
+    TYPE(many_thirds), FIELD(many_thirds, n), OBJECTS(many_thirds, all, thirds);
     TYPE(arena), FIELD(arena, used), ARRAY(arena, bytes);
     TYPE(visitor), FIELD(visitor, visit), FIELD(visitor, total);
 }
@@ -155,6 +171,21 @@ NOINLINE static void both(sides *s, size_t i, size_t j)
     p[j] = 3;
     s->left[j] = s->right[i & 3];
     s->right[j] = 4;
+}
+
+NOINLINE static void remainders(thirds *t, unsigned i, uint64_t j)
+{
+    t->first[(i + 3) % 3u] = 1;
+    t->third[(j + 3) % 3u] = 2;
+    t->fourth[(j + 6) % 3u] = 3;
+    t->second[(i + j) % 3u] = 4;
+}
+
+NOINLINE static void more_remainders(many_thirds *m, unsigned i, uint64_t j)
+{
+    m->all[(i + 3) % 3u].first[(j + 3) % 3u] = 1;
+    m->all[i % 3u].third[(i + 3) % 3u] = 2;
+    m->all[(j + 1) % 3u].fourth[j % 3u] = 3;
 }
 
 NOINLINE static void *take(arena *a, size_t n, const char *type)
@@ -287,6 +318,12 @@ int main(int argc, char **argv)
         shift(s, (int)i);
         both(s, i, 3 - i);
         both(s, i + 4, i);
+    }
+    thirds *t = NEW(thirds);
+    many_thirds *m = NEW(many_thirds);
+    for (unsigned i = 0; i < 4; i++) {
+        remainders(t, i, 5 - i);
+        more_remainders(m, i, 7 - i);
     }
     in_arena(NEW(arena));
     slot *slots = NEW_ARRAY(slot, 6);
