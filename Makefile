@@ -14,12 +14,13 @@ VERSION := 0.1
 
 # What apt installs where something is missing: to build, and what the tests need besides.
 BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
-                  libxxhash-dev libzstd-dev libseccomp-dev libjansson-dev libinih-dev libgraphviz-dev \
-                  libzydis-dev
+                  libncurses-dev libreadline-dev libgraphviz-dev libxxhash-dev libzstd-dev \
+                  libseccomp-dev libjansson-dev libinih-dev libzydis-dev
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
                   strace procps jq tmux graphviz libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
 
-LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph
+LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph \
+             ncursesw readline
 WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
              -Wvla $(if $(WERROR),-Werror)
 SANITIZE  := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
