@@ -17,7 +17,7 @@ BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqli
                   libncurses-dev libreadline-dev libgraphviz-dev libxxhash-dev libzstd-dev \
                   libseccomp-dev libjansson-dev libinih-dev
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
-                  strace procps jq tmux graphviz libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
+                  strace procps jq tmux graphviz mandoc libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
 
 LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph \
              ncursesw readline
@@ -83,8 +83,9 @@ $(O)/libtui.a: $(filter-out $(O)/tui/main.o,$(call OBJECTS,tui))
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
-# The assembler reads the themes, which the compiler's list of dependencies does not know.
+# The assembler reads these (tui/embed.h), which the compiler's list of dependencies does not know.
 $(O)/tui/theme_files.o: $(wildcard themes/*.theme)
+$(O)/tui/manual.o: tui/flotsam.1.in
 
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
@@ -164,24 +165,26 @@ fuzz: fuzzers
 
 root       = $(DESTDIR)$(prefix)
 COMPLETION = share/bash-completion/completions
+MAN        = share/man/man1
 DOC        = share/doc/flotsam
 THEMES     = share/flotsam/themes
 THEME_FILES := $(wildcard themes/*.theme)
 
 install: all
-	install -d $(root)/bin $(root)/$(COMPLETION) $(root)/$(DOC) $(root)/$(THEMES)
+	install -d $(root)/bin $(root)/$(COMPLETION) $(root)/$(MAN) $(root)/$(DOC) $(root)/$(THEMES)
 	install -m 755 $(O)/flotsam $(root)/bin/flotsam
 	$(O)/flotsam completion bash >$(root)/$(COMPLETION)/flotsam
-	chmod 644 $(root)/$(COMPLETION)/flotsam
+	$(O)/flotsam help --man >$(root)/$(MAN)/flotsam.1
+	chmod 644 $(root)/$(COMPLETION)/flotsam $(root)/$(MAN)/flotsam.1
 	install -m 644 LICENSE README.md $(root)/$(DOC)
 	$(if $(THEME_FILES),install -m 644 $(THEME_FILES) $(root)/$(THEMES))
 
 # Folders that others share go only when they are empty and not the system's own.
 uninstall:
-	rm -f $(root)/bin/flotsam $(root)/$(COMPLETION)/flotsam
+	rm -f $(root)/bin/flotsam $(root)/$(COMPLETION)/flotsam $(root)/$(MAN)/flotsam.1
 	rm -rf $(root)/$(DOC) $(root)/share/flotsam
 	$(if $(DESTDIR)$(filter-out /usr /usr/local,$(prefix)), \
-	    for d in bin $(COMPLETION) share/doc; do \
+	    for d in bin $(COMPLETION) $(MAN) share/doc; do \
 	        [ ! -d $(root)/$$d ] || (cd $(root) && rmdir -p --ignore-fail-on-non-empty $$d); done)
 
 clean:

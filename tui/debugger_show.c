@@ -53,7 +53,8 @@ static void follow(struct debugger *d)
     debugger_open(d);
     if (desk->following && desk->followed_row == main_row(d) && desk->followed_version == version)
         return;
-    if (desk->followed_row != main_row(d))
+    desk->same_row = desk->followed_row == main_row(d);
+    if (!desk->same_row)
         d->frame.row = 0;
     desk->following = true;
     desk->followed_row = main_row(d);
@@ -267,11 +268,14 @@ void debugger_draw(struct debugger *d)
         screen_put(s, 0, 0, s->columns, STYLE_WARNING, "too small", strlen("too small"));
         return;
     }
+    bool keys = s->rows >= ROWS_FOR_KEYS;
+    struct area panes = {0, 1, s->columns, s->rows - (keys ? 2 : 1)};
+    if (desk_lay_out(debugger_desk(d), panes))
+        debugger_desk(d)->following = false;
     follow(d);
     set_titles(d);
-    bool keys = s->rows >= ROWS_FOR_KEYS;
     draw_top(d);
-    desk_draw(debugger_desk(d), s, (struct area){0, 1, s->columns, s->rows - (keys ? 2 : 1)});
+    desk_draw(debugger_desk(d), s);
     if (keys)
         draw_keys(d, s->rows - 2);
     draw_bottom(d, s->rows - 1);
