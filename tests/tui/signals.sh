@@ -65,10 +65,10 @@ slow
 begin
 press X
 expect 'checking [1-9][0-9]* states'
-press j
-expect '^▸ *2 '
 press 3
 expect '─ Trace ─'
+press j
+expect '^▸ *2 '
 type_line ':go event:14'
 expect '^▸ *14 '
 worker=$(debuggers worker | head -n 1)

@@ -36,11 +36,17 @@ press Escape Escape
 type_line '/CURRENT.new'
 expect '^▸ *5[0-9] '
 press Tab
-tmux send-keys -t test -H 1b 5b 78 # a sequence that no key sends
+for unknown in '[99;5~' '[I' 'Oz'; do # sequences that no key sends
+    tmux send-keys -t test -l $'\033'"$unknown"
+done
 press 2
 expect '─ Bugs ─'
+press Q
+ended 0
 
 # The mouse: a row, then twice, then a button in the line of keys; a turn of the wheel.
+start TERM=xterm-256color
+expect '─ Bugs ─'
 mouse() { # BUTTON COLUMN ROW
     tmux send-keys -t test -l "$(printf '\033[<%d;%d;%dM' "$@")"
     tmux send-keys -t test -l "$(printf '\033[<%d;%d;%dm' "$@")"
