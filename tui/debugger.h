@@ -127,8 +127,9 @@ struct debugger {
     struct keymap keymap;
     struct help_texts help;
     struct prompt *prompt;
-    bool by_key;        /* the request under way was a key: what it lacks can be asked for */
-    bool interactive;   /* there is a terminal: an editor can be called, the clipboard be set */
+    bool by_key;      /* the request under way was a key: what it lacks can be asked for */
+    bool interactive; /* there is a terminal: an editor can be called, the clipboard be set */
+    bool wants_suspend;
     bool wants_redraw;  /* from scratch */
     char *wants_editor; /* a file to be edited, then taken for a note on edited_bug */
     uint64_t edited_bug;

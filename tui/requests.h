@@ -93,7 +93,7 @@
     X(implied, "implied", "%", "", OTHER, "in a graph: also the edges that others imply, or not")  \
     X(colour, "colour", "r", "", OTHER, "in a graph: colours by file, or by what survived")        \
     X(command, "command", ":", "", OTHER, "type a command")                                        \
-    X(cancel, "cancel", "Escape", "", OTHER, "end a search, a filter, what is under way")          \
+    X(cancel, "cancel", "Escape C-c", "", OTHER, "end a search, a filter, what is under way")      \
     X(theme, "theme", "", "THEME", OTHER, "another theme")                                         \
     X(model, "model", "", "MODEL", OTHER, "look at the run under another persistence model")       \
     X(bind, "bind", "", "KEY COMMAND", OTHER, "what a key does")                                   \
@@ -103,6 +103,7 @@
     X(press, "press", "", "KEY...", OTHER, "as if keys were pressed")                              \
     X(click, "click", "", "COLUMN ROW", OTHER, "as if the mouse was")                              \
     X(size, "size", "", "COLSxROWS", OTHER, "of the screen, where there is no terminal")           \
+    X(suspend, "suspend", "C-z", "", OTHER, "stop the debugger; fg in the shell goes on")          \
     X(quit, "quit", "Q", "", OTHER, "leave; everything is kept")
 
 #define REQUEST_SECTIONS(X)                                                                        \

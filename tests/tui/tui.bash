@@ -20,6 +20,7 @@ sample() {
         cp "$top"/tests/targets/target.* "$scratch/targets"
     fi
     cp -r "$top/tests/targets/$1" "$folder"
+    rm -rf "$folder/data" # of somebody who ran it here
     run 0 make -s -C "$folder" clean
     run 0 make -s -C "$folder" FIXED="${2:-}"
     mkdir "$folder/data"
