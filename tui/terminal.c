@@ -111,6 +111,15 @@ void terminal_size(const struct terminal *t, int *columns, int *rows)
     getmaxyx(stdscr, *rows, *columns);
 }
 
+void terminal_measure(struct terminal *t)
+{
+    struct winsize size;
+
+    (void)t;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col)
+        resizeterm(size.ws_row, size.ws_col); /* which has KEY_RESIZE read next */
+}
+
 bool terminal_has_colours(const struct terminal *t)
 {
     return t->colours;
