@@ -66,7 +66,8 @@ bool terminal_open(struct terminal **out, struct error *e)
                          "the terminal %s is not known here; set TERM to one that is, such as "
                          "xterm",
                          name && *name ? name : "(TERM is not set)");
-    if (!newterm(NULL, stdout, stdin))
+    const char *move = tigetstr("cup");
+    if (!move || move == (const char *)-1 || !newterm(NULL, stdout, stdin))
         return error_set(e, "the terminal %s cannot be used for a screen", name ? name : "");
     struct terminal *t = xcalloc(1, sizeof *t);
     rescue_arm(true);
