@@ -147,6 +147,7 @@ static void take_event(struct debugger *d, struct worker_event *event)
         complain_of_task(d, event->text);
         d->task = TASK_NONE;
         d->has_progress = false;
+        debugger_stale(d); /* the list of what was found so far makes way for the last report's */
         break;
     case WORKER_STATE:
     case WORKER_NOTHING:
@@ -173,7 +174,7 @@ void task_take(struct debugger *d)
         free(why);
         d->task = TASK_NONE;
         d->has_progress = false;
-        d->desks[DESK_overview].stale = true;
+        debugger_stale(d);
     }
 }
 
