@@ -15,9 +15,9 @@ VERSION := 0.1
 # What apt installs where something is missing: to build, and what the tests need besides.
 BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
                   libncurses-dev libreadline-dev libgraphviz-dev libxxhash-dev libzstd-dev \
-                  libseccomp-dev libjansson-dev libinih-dev
+                  libseccomp-dev libjansson-dev libinih-dev libzydis-dev
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
-                  strace procps jq tmux graphviz libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
+                  strace procps jq tmux graphviz mandoc libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
 
 LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph \
              ncursesw readline
@@ -32,7 +32,8 @@ PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(LIBRARIES)))$(PKG_L
 ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -DFLOTSAM_VERSION='"$(VERSION)"' $(WARNINGS) \
               $(PKG_CFLAGS) $(SANITIZE) -pthread $(CFLAGS)
 ALL_LDFLAGS = $(SANITIZE) -pthread $(LDFLAGS)
-LIBS        = $(PKG_LIBS) -lstdc++ -lm
+# Debian's Zydis has no file for pkg-config.
+LIBS        = $(PKG_LIBS) -lZydis -lstdc++ -lm
 
 # One library a room; tui/ is the program.
 ROOMS    := engine tracer views
@@ -83,8 +84,9 @@ $(O)/libtui.a: $(filter-out $(O)/tui/main.o,$(call OBJECTS,tui))
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
-# The assembler reads the themes, which the compiler's list of dependencies does not know.
+# The assembler reads these (tui/embed.h), which the compiler's list of dependencies does not know.
 $(O)/tui/theme_files.o: $(wildcard themes/*.theme)
+$(O)/tui/manual.o: tui/flotsam.1.in
 
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
@@ -95,7 +97,8 @@ $(O)/%.o: %.c $(O)/flags
 .PHONY: force
 $(O)/flags: force
 	@mkdir -p $(@D)
-	@pkg-config --exists $(LIBRARIES) || \
+	@{ pkg-config --exists $(LIBRARIES) && \
+	    echo '#include <Zydis/Zydis.h>' | $(CC) -E - >/dev/null 2>&1; } || \
 	    { echo 'Libraries are missing: make deps installs them' >&2; exit 1; }
 	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' >$@
@@ -164,24 +167,26 @@ fuzz: fuzzers
 
 root       = $(DESTDIR)$(prefix)
 COMPLETION = share/bash-completion/completions
+MAN        = share/man/man1
 DOC        = share/doc/flotsam
 THEMES     = share/flotsam/themes
 THEME_FILES := $(wildcard themes/*.theme)
 
 install: all
-	install -d $(root)/bin $(root)/$(COMPLETION) $(root)/$(DOC) $(root)/$(THEMES)
+	install -d $(root)/bin $(root)/$(COMPLETION) $(root)/$(MAN) $(root)/$(DOC) $(root)/$(THEMES)
 	install -m 755 $(O)/flotsam $(root)/bin/flotsam
 	$(O)/flotsam completion bash >$(root)/$(COMPLETION)/flotsam
-	chmod 644 $(root)/$(COMPLETION)/flotsam
+	$(O)/flotsam help --man >$(root)/$(MAN)/flotsam.1
+	chmod 644 $(root)/$(COMPLETION)/flotsam $(root)/$(MAN)/flotsam.1
 	install -m 644 LICENSE README.md $(root)/$(DOC)
 	$(if $(THEME_FILES),install -m 644 $(THEME_FILES) $(root)/$(THEMES))
 
 # Folders that others share go only when they are empty and not the system's own.
 uninstall:
-	rm -f $(root)/bin/flotsam $(root)/$(COMPLETION)/flotsam
+	rm -f $(root)/bin/flotsam $(root)/$(COMPLETION)/flotsam $(root)/$(MAN)/flotsam.1
 	rm -rf $(root)/$(DOC) $(root)/share/flotsam
 	$(if $(DESTDIR)$(filter-out /usr /usr/local,$(prefix)), \
-	    for d in bin $(COMPLETION) share/doc; do \
+	    for d in bin $(COMPLETION) $(MAN) share/doc; do \
 	        [ ! -d $(root)/$$d ] || (cd $(root) && rmdir -p --ignore-fail-on-non-empty $$d); done)
 
 clean:

@@ -44,6 +44,17 @@ static enum after run_line(struct debugger *d, const char *line)
     return after;
 }
 
+bool debugger_ask(struct debugger *d, enum prompt_kind kind, const char *text, enum request r,
+                  struct error *e)
+{
+    const struct request_info *info = request_info(r);
+
+    if (!d->by_key)
+        return error_set(e, "%s wants %s: %s", info->name, info->arguments, info->help);
+    prompt_open(d->prompt, kind, text);
+    return true;
+}
+
 /* A finished line of the prompt. */
 static enum after take_prompt(struct debugger *d)
 {
@@ -58,13 +69,15 @@ static enum after take_prompt(struct debugger *d)
     enum prompt_kind kind = prompt_kind(d->prompt);
     if (kind == PROMPT_SEARCH && !*line)
         return run_line(d, "next");
+    if (kind == PROMPT_NOTE && !*line)
+        return AFTER_REDRAW;
     char *command = xasprintf("%s%s", commands[kind], line);
     enum after after = run_line(d, command);
     free(command);
     return after;
 }
 
-static void forget_message(struct debugger *d)
+void debugger_hush(struct debugger *d)
 {
     free(d->message);
     d->message = NULL;
@@ -75,10 +88,14 @@ static enum after take_key(struct debugger *d, uint32_t key)
 {
     if (prompt_is_open(d->prompt))
         return prompt_key(d->prompt, key) ? take_prompt(d) : AFTER_REDRAW;
-    forget_message(d);
+    debugger_hush(d);
     const char *command = keymap_get(&d->keymap, key == '\n' ? TYPED_ENTER : key);
-    if (command)
-        return run_line(d, command);
+    if (command) {
+        d->by_key = true;
+        enum after after = run_line(d, command);
+        d->by_key = false;
+        return after;
+    }
     struct buf name = {0};
     key_add_name(key, &name);
     debugger_say(d, "%s does nothing here; ? lists what does", buf_string(&name));
@@ -101,7 +118,7 @@ static enum after take_click(struct debugger *d, const struct input *in)
     struct desk *desk = debugger_desk(d);
     int pane = desk_pane_at(desk, in->column, in->row);
 
-    forget_message(d);
+    debugger_hush(d);
     if (d->button_count && in->row == d->screen.rows - 2)
         return click_button(d, in->column);
     if (pane < 0)

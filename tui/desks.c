@@ -19,6 +19,7 @@
 #include "views/behaviours.h"
 #include "views/bookmarks.h"
 #include "views/bugs.h"
+#include "views/change.h"
 #include "views/fixes.h"
 #include "views/graph.h"
 #include "views/groups.h"
@@ -52,6 +53,12 @@ static void set_title(struct debugger *d, enum desk_id desk, const char *format,
     free(text);
 }
 
+/* Columns that the main pane has for a view, the selection's sign apart. */
+static int room(const struct debugger *d)
+{
+    return d->screen.columns - 2;
+}
+
 /* ---- overview ---- */
 
 static struct view *open_overview(struct debugger *d, struct error *e)
@@ -66,7 +73,7 @@ static struct view *open_overview(struct debugger *d, struct error *e)
     }
     if (task_progress(d, &progress))
         o.progress = &progress;
-    return overview_view(&v, &o, d->screen.columns, e) ? v : NULL;
+    return overview_view(&v, &o, room(d), e) ? v : NULL;
 }
 
 /* ---- bugs ---- */
@@ -214,7 +221,7 @@ static struct view *open_output(struct debugger *d, struct error *e)
 static struct view *open_fixes(struct debugger *d, struct error *e)
 {
     (void)e;
-    return fixes_view(d->findings.session, &d->findings.fixes, d->tried, d->screen.columns);
+    return fixes_view(d->findings.session, &d->findings.fixes, d->tried, room(d));
 }
 
 static struct view *open_bookmarks(struct debugger *d, struct error *e)
@@ -268,7 +275,7 @@ static struct view *open_why(struct debugger *d, struct error *e)
 
     if (s->kind == SUBJECT_BUG) {
         set_title(d, DESK_why, "Why bug %" PRIu64 " is legal", s->number);
-        return rules_of_bug(d->findings.analysis, debugger_bug(d, s->number), d->screen.columns, e);
+        return rules_of_bug(d->findings.analysis, debugger_bug(d, s->number), room(d), e);
     }
     uint64_t a = s->number, b = d->other[DESK_why];
     if (s->kind != SUBJECT_BEHAVIOUR || a == b) {
@@ -291,7 +298,13 @@ static struct view *open_rules(struct debugger *d, struct error *e)
         return NULL;
     }
     set_title(d, DESK_rules, "What op %" PRIu64 " must follow and precede", s->number);
-    return rules_of_op(d->findings.analysis, (uint32_t)s->number, d->screen.columns, e);
+    return rules_of_op(d->findings.analysis, (uint32_t)s->number, room(d), e);
+}
+
+static struct view *open_change(struct debugger *d, struct error *e)
+{
+    (void)e;
+    return change_view(d->findings.analysis, d->walk);
 }
 
 static struct view *open_links(struct debugger *d, struct error *e)
@@ -434,8 +447,16 @@ static const struct desk_kind kinds[DESK_COUNT] = {
                     .needs = NEEDS_ANALYSIS,
                     .open = open_rules,
                     .buttons = {R(open), R(links), R(back), R(help)}},
+    [DESK_change] = {.title = "What the last step did",
+                     .needs = NEEDS_ANALYSIS,
+                     .empty = "nothing followed",
+                     .open = open_change,
+                     .buttons = {R(open), R(links), R(undo), R(back), R(help)}},
     [DESK_help] = {.title = "Help: keys, commands and what they do",
+                   .companions = 1,
+                   .first = 1,
                    .open = open_help,
+                   .follow = follow_row,
                    .buttons = {R(search), R(filter), R(back), R(quit)}},
 };
 

@@ -43,12 +43,11 @@ static void know_verdict(struct debugger *d, const json_t *checker)
     if (d->task == TASK_TEST)
         return;
     verdict_clear(&d->verdict);
-    d->verdict = (struct verdict){
-        .kind = hung                      ? VERDICT_HUNG
-                : json_is_integer(signal) ? VERDICT_CRASHED
-                                          : VERDICT_INCONSISTENT,
-        .exit = (int)json_integer_value(json_object_get(checker, "exit")),
-        .signal = (int)json_integer_value(signal)};
+    d->verdict = (struct verdict){.kind = hung                      ? VERDICT_HUNG
+                                          : json_is_integer(signal) ? VERDICT_CRASHED
+                                                                    : VERDICT_INCONSISTENT,
+                                  .exit = (int)json_integer_value(json_object_get(checker, "exit")),
+                                  .signal = (int)json_integer_value(signal)};
     d->verdict_version = walk_version(d->walk);
     buf_clear(&d->output);
     buf_add(&d->output, json_string_value(output) ? json_string_value(output) : "",

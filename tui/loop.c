@@ -133,6 +133,13 @@ static void serve(struct debugger *d, struct terminal *t)
         d->wants_editor = NULL;
         d->wants_redraw = true;
     }
+    if (d->wants_suspend) {
+        d->wants_suspend = false;
+        terminal_leave(t);
+        raise(SIGSTOP);
+        terminal_return(t);
+        d->wants_redraw = true;
+    }
     if (d->clipboard.n) {
         terminal_copy(t, d->clipboard.at, d->clipboard.n);
         buf_clear(&d->clipboard);

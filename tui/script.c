@@ -12,11 +12,8 @@
 
 void script_wait(struct debugger *d)
 {
-    struct error e;
     enum { IDLE_ROUNDS = 2 }; /* as in loop.c: drawing may open views that want work */
 
-    if (!graph_picture_wait(d->picture, &e))
-        debugger_complain(d, e.text);
     for (int idle = 0; idle < IDLE_ROUNDS;) {
         struct pollfd fds[DEBUGGER_FDS];
         debugger_take(d);
@@ -48,6 +45,8 @@ static bool run_lines(struct debugger *d, FILE *f, const char *name, bool wait, 
     bool ok = true;
 
     for (int number = 1; ok && after != AFTER_LEAVE && next_line(f, &line); number++) {
+        if (strncmp(buf_string(&line), "dump", 4) != 0)
+            debugger_hush(d); /* what the command before had to say */
         ok = debugger_command(d, buf_string(&line), &after, e);
         if (!ok)
             error_prefix(e, "%s:%d", name, number);

@@ -280,6 +280,23 @@ static bool is_gone(void)
     return poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR | POLLNVAL);
 }
 
+/* What curses does not know comes character by character: a control sequence (ESC [ … a letter, or
+ * ESC O and one) whose parts would be taken for keys. True when there was one, which is read. */
+static bool skip_sequence(void)
+{
+    wint_t c;
+
+    if (get_wch(&c) != OK)
+        return false;
+    if (c != '[' && c != 'O') {
+        unget_wch((wchar_t)c);
+        return false;
+    }
+    while (get_wch(&c) == OK && (c < '@' || c > '~'))
+        ;
+    return true;
+}
+
 struct input terminal_read(struct terminal *t)
 {
     wint_t c;
@@ -288,6 +305,8 @@ struct input terminal_read(struct terminal *t)
 
     (void)t;
     int kind = get_wch(&c);
+    while (kind == OK && c == TYPED_ESCAPE && skip_sequence())
+        kind = get_wch(&c);
     if (kind == ERR) {
         if (is_gone())
             in.kind = INPUT_CLOSED;
