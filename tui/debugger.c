@@ -104,6 +104,10 @@ static void unload(struct debugger *d)
         d->desks[i].stale = true;
         d->desks[i].following = false;
     }
+    desk_main(&d->desks[DESK_graph])->picture = NULL;
+    if (d->picture)
+        graph_picture_forget(d->picture);
+    d->drawing = false;
     walk_states_free(d->walk_states);
     schedule_rows_free(d->schedule_rows);
     walk_free(d->walk);

@@ -161,7 +161,10 @@ static bool enter_graph(struct debugger *d, struct error *e)
 
 static struct view *open_graph(struct debugger *d, struct error *e)
 {
-    (void)e;
+    /* When the run was worked out again, the picture went with the graph that it was of. */
+    if (!graph_picture_subgraph(d->picture) && !d->drawing &&
+        !debugger_picture(d, &d->about[DESK_graph], e))
+        return NULL;
     desk_main(&d->desks[DESK_graph])->picture = d->picture;
     return graph_picture_view(d->picture);
 }
