@@ -169,8 +169,9 @@ static uint64_t *find_needed(struct walk *w, uint32_t kept)
 }
 
 /* The choice without what is needed; and when the op lies behind the place, with what lies between
- * and is not needed: the first of each chain. */
-static struct choice *choice_keeping(struct walk *w, const uint64_t *needed, uint32_t kept)
+ * and is not needed: the first of each chain. And what it takes with it. */
+static struct choice *choice_keeping(struct walk *w, const uint64_t *needed, uint32_t kept,
+                                     struct closure *closure)
 {
     const struct graph *g = w->graph;
     const struct choice *c = w->now.choice;
@@ -178,10 +179,11 @@ static struct choice *choice_keeping(struct walk *w, const uint64_t *needed, uin
     struct choice *out = xmalloc(sizeof *out + (c->n + g->n) * sizeof *out->ops);
     uint64_t *gone = xcalloc(bits_words(g->n) + 1, sizeof *gone);
     size_t next = 0;
+    uint32_t op = first_absent(w);
 
     out->refs = 1;
     out->n = 0;
-    for (uint32_t op = first_absent(w); op < g->n && (op < kept || next < c->n); op++) {
+    for (; op < g->n && (op < kept || next < c->n); op++) {
         bool was = next < c->n && c->ops[next] == op, led_to = false;
         next += was;
         if (bits_has(needed, op))
@@ -195,7 +197,8 @@ static struct choice *choice_keeping(struct walk *w, const uint64_t *needed, uin
             bits_add(gone, op);
         w->news.passed += passed;
     }
-    free(gone);
+    closure->gone = gone;
+    closure_go_on(g, out, op, closure);
     return xrealloc(out, sizeof *out + (out->n + 1) * sizeof *out->ops);
 }
 
@@ -219,9 +222,10 @@ static void tell_freed(struct walk *w, const uint64_t *needed, const struct befo
     const struct graph *g = w->graph;
 
     for (uint32_t op = b->first_absent; w->last != NO_OP && op <= w->last; op++) {
-        if (op % BITS_WORD == 0 && b->last != NO_OP && op + BITS_WORD <= b->last &&
-            !b->closure.gone[op / BITS_WORD]) {
-            op += BITS_WORD - 1; /* all of these were there */
+        size_t word = op / BITS_WORD;
+        bool all_were = b->last != NO_OP && op + BITS_WORD <= b->last && !b->closure.gone[word];
+        if (op % BITS_WORD == 0 && (all_were || w->closure.gone[word] == UINT64_MAX)) {
+            op += BITS_WORD - 1; /* none of these changed, or none is there */
             continue;
         }
         if (was_there(b, op) || bits_has(needed, op) || !walk_survives(w, op))
@@ -250,10 +254,9 @@ bool walk_keep(struct walk *w, uint32_t op)
     struct before before = {w->last, first_absent(w), w->closure, walk_first_durable(w)};
     struct closure now;
 
-    to.choice = choice_keeping(w, needed, op);
+    to.choice = choice_keeping(w, needed, op, &now);
     to.end = to.end > op + 1 ? to.end : op + 1;
     to.pinned = NEVER;
-    closure_find(w->graph, to.choice, &now);
     w->closure.gone = NULL; /* still wanted here */
     walk_enter(w, to, &now);
     tell_freed(w, needed, &before);

@@ -208,7 +208,7 @@ static bool judge(const struct figures *f, double factor)
 /* "check" or "use". */
 static int run_part(const char *part, const char *session)
 {
-    struct job job = {.path = session, .figures.slow = FRAME_LIMIT};
+    struct job job = {.path = session, .figures.slow = FRAME_LIMIT / 2};
     struct error e;
     enum step step = !strcmp(part, "check") ? FIRST : USE;
 

@@ -24,9 +24,10 @@ enum {
     CHECK_SECONDS = 120, /* then the check is stopped */
 };
 
+/* Folders without what belongs in them, and files that were not renamed yet, are inconsistent. */
 #define CHECK                                                                                      \
-    "check budget=600 jobs=1 checker=test ! -e {dir}/temporary-1 -a ! -e {dir}/temporary-2 "       \
-    "-a ! -e {dir}/temporary-3 -a ! -e {dir}/temporary-4"
+    "check budget=600 jobs=1 checker=for t in 1 2 3 4; do [ ! -e {dir}/temporary-$t ] || exit 1; " \
+    "[ ! -d {dir}/folder-$t ] || [ -L {dir}/folder-$t/alias-$t ] || exit 1; done"
 
 struct use {
     struct debugger *d;
@@ -79,15 +80,20 @@ static void frame(struct use *u, enum measure measure, const char *command)
 
     snprintf(what, sizeof what, "%s: %.40s", desk_name(d->desk), command);
     debugger_work(d, begin + LOOP_SLICE);
+    uint64_t worked = clock_now();
     if (!debugger_command(d, command, &after, &e))
         debugger_complain(d, e.text);
+    uint64_t done = clock_now();
     debugger_take(d);
+    uint64_t taken = clock_now();
     debugger_draw(d);
-    double wall = milliseconds(begin, clock_now());
-    double own = wall - milliseconds(others, delayed());
-    samples_add(&u->samples[measure], wall, own, what);
+    uint64_t end = clock_now();
+    double own = milliseconds(begin, end) - milliseconds(others, delayed());
+    samples_add(&u->samples[measure], milliseconds(begin, end), own, what);
     if (u->slow > 0 && own > u->slow)
-        fprintf(stderr, "%.1f ms: %s\n", own, what);
+        fprintf(stderr, "%.1f ms: %s (work %.1f, command %.1f, others %.1f, drawing %.1f)\n", own,
+                what, milliseconds(begin, worked), milliseconds(worked, done),
+                milliseconds(done, taken), milliseconds(taken, end));
 }
 
 static void rest(struct debugger *d)
