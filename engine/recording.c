@@ -519,6 +519,28 @@ uint64_t recording_begin(struct recording *r, const struct event *event)
     return event_number;
 }
 
+/* After its last record has ended. */
+static size_t close_record(struct recording *r, struct chunk *c, size_t index)
+{
+    c->dirty = true;
+    if (c->count < EVENTS_PER_CHUNK || c->open)
+        return 0;
+    retire_chunk(r, index);
+    return EVENTS_PER_CHUNK * sizeof(struct event);
+}
+
+void recording_instant(struct recording *r, const struct event *event)
+{
+    if (!has_failed(r)) {
+        pthread_mutex_lock(&r->lock);
+        struct chunk *c = last_chunk(r);
+        c->records[c->count++] = *event;
+        added(r, close_record(r, c, r->chunks.n - 1));
+        pthread_mutex_unlock(&r->lock);
+    }
+    r->events++;
+}
+
 void recording_end(struct recording *r, uint64_t event_number, const struct event *event)
 {
     if (has_failed(r))
@@ -531,11 +553,7 @@ void recording_end(struct recording *r, uint64_t event_number, const struct even
         c->records[at] = *event;
         c->is_open[at] = false;
         c->open--;
-        c->dirty = true;
-        bool final = c->count == EVENTS_PER_CHUNK && c->open == 0;
-        if (final)
-            retire_chunk(r, index);
-        added(r, final ? EVENTS_PER_CHUNK * sizeof *event : 0);
+        added(r, close_record(r, c, index));
     }
     pthread_mutex_unlock(&r->lock);
 }

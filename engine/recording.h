@@ -67,6 +67,9 @@ void recording_notice(struct recording *r, const char *kind, const char *what);
 uint64_t recording_begin(struct recording *r, const struct event *event);
 void recording_end(struct recording *r, uint64_t number, const struct event *event);
 
+/* An event that begins and ends at once: the same as both, cheaper. */
+void recording_instant(struct recording *r, const struct event *event);
+
 /* True when the session can no longer be written; e says why. Cheap: call it per event. */
 bool recording_failed(struct recording *r, struct error *e);
 

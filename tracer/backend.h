@@ -19,5 +19,15 @@ struct backend {
 };
 
 extern const struct backend backend_ptrace;
+extern const struct backend backend_valgrind;
+
+/* ptrace.c: what both do. */
+struct trace_setup {
+    const struct record_options *options;
+    char **argv; /* what is executed */
+    bool stores; /* it is a tracer of stores that runs options->argv: tracer/guest.h */
+};
+bool trace_program(const struct trace_setup *setup, struct recording *recording,
+                   struct files *files, struct record_result *result, struct error *e);
 
 #endif

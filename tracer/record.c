@@ -23,7 +23,7 @@
 #include "tracer/backend.h"
 #include "tracer/start.h"
 
-static const struct backend *const backends[] = {&backend_ptrace};
+static const struct backend *const backends[] = {&backend_ptrace, &backend_valgrind};
 
 static const struct backend *find_backend(const char *name, struct error *e)
 {
@@ -227,7 +227,7 @@ static void say_what_is_missing(const struct record_options *options,
     if (result->unseen)
         options->say("a process may not be looked into, because its program cannot be read or "
                      "protects itself: its calls are missing in this trace; record as root");
-    if (!result->mappings)
+    if (!result->stores_missing)
         return;
     char *text = xasprintf("the program maps files of the data directory to write to them (%" PRIu64
                            " mapping%s): stores to memory are no system calls and are missing in "

@@ -13,7 +13,7 @@ enum { OPTION_DIR = OPTION_LONG, OPTION_BACKEND, OPTION_VERIFY };
 static const struct command_option options[] = {
     {'o', "output", "S", "the session to write (default: PROGRAM.flotsam in this folder)"},
     {OPTION_DIR, "dir", "DIR", "the data directory (default: this folder)"},
-    {OPTION_BACKEND, "backend", "auto|ptrace", "how to record (default: auto)"},
+    {OPTION_BACKEND, "backend", "auto|ptrace|valgrind", "how to record (default: auto)"},
     {OPTION_VERIFY, "verify-stacks", NULL, "hold every stack against libdw's unwinder; slow"},
     {0},
 };
@@ -93,7 +93,7 @@ const struct command command_record = {
     .name = "record",
     .run = run_record,
     .takes = TAKES_PROGRAM,
-    .usage = "[-o S] [--dir DIR] [--backend auto|ptrace] -- PROGRAM [ARG...]",
+    .usage = "[-o S] [--dir DIR] [--backend auto|ptrace|valgrind] -- PROGRAM [ARG...]",
     .summary = "record one run of a program",
     .details =
         "The program runs as it would without flotsam: same terminal, signals and files. What the\n"
