@@ -43,6 +43,9 @@ struct sqlite3 *session_db(struct session *s); /* for the modules that keep tabl
 /* NULL when the key is absent. Valid until the session is closed. */
 const char *session_meta(struct session *s, const char *key);
 
+/* Whether the backend saw stores to mapped files: they are in the trace then. */
+bool session_has_stores(struct session *s);
+
 /* Keeps a fact with the session. Fails when the file cannot be written. */
 bool session_set_meta(struct session *s, const char *key, const char *value, struct error *e);
 

@@ -258,7 +258,7 @@ void guest_tell(struct tracer *t)
 
 bool guest_is_announced(struct tracer *t, struct thread *th)
 {
-    const struct announced *a = &th->announced;
+    struct announced *a = &th->announced;
     const struct call_rule *made =
         th->syscall < SYSCALL_NUMBERS ? t->calls->by_number[th->syscall] : NULL;
     const struct call_rule *meant = a->pending ? t->calls->by_number[a->syscall] : NULL;
@@ -267,6 +267,12 @@ bool guest_is_announced(struct tracer *t, struct thread *th)
         return false;
     if (made->call == CALL_FORK)
         return true; /* what the tracer really asks for: it never shares memory with a child */
+    /* It chooses the address of a mapping, and executes itself anew; other calls it passes on. One
+     * of the same kind may still be its own. */
+    if (made->call != CALL_MMAP && made->call != CALL_EXEC &&
+        (th->syscall != a->syscall || th->args[0] != a->args[0] || th->args[1] != a->args[1]))
+        return false;
+    a->made = true;
     th->syscall = a->syscall;
     memcpy(th->args, a->args, sizeof th->args);
     return true;

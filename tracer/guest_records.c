@@ -3,7 +3,7 @@
  * What a tracer of stores says, as events.
  */
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -194,10 +194,27 @@ static bool take_call(struct tracer *t, struct guest *g, const struct stores_rec
     if (!a)
         return true;
     a->pending = true;
+    a->made = false;
     a->syscall = (int)r->address;
     a->stack = known_stack(g, r->stack);
     memcpy(a->args, bytes, sizeof a->args);
     return true;
+}
+
+/* Valgrind has room for less than the machine, and refuses the rest without asking the kernel. */
+static void tell_refused(struct tracer *t, struct thread *th)
+{
+    const struct announced *a = &th->announced;
+    struct descriptor d = tracer_descriptor(t, th, (int)a->args[4]);
+    if (d.kind != DESCRIPTOR_DATA || a->made)
+        return;
+    char *text = xasprintf("Valgrind has no room for a mapping of %" PRIu64
+                           " bytes, and the program was told that there is none; make the file "
+                           "smaller for this recording",
+                           a->args[1]);
+    recording_notice(t->recording, "mapping that Valgrind refused", "mmap");
+    t->options->say(text);
+    free(text);
 }
 
 /* The tracer does an mremap by calls of its own, and a private mapping over a shared one needs no
@@ -205,7 +222,9 @@ static bool take_call(struct tracer *t, struct guest *g, const struct stores_rec
 static void finish_mapping(struct tracer *t, struct thread *th, int64_t result)
 {
     const struct announced *a = &th->announced;
-    bool over = a->syscall == SYS_mmap;
+    bool over = a->syscall == SYS_mmap, failed = result < 0 && result >= -SYSCALL_ERRNO_LAST;
+    if (over && failed)
+        tell_refused(t, th);
     if (over && ((a->args[3] & MAP_SHARED) || !(a->args[3] & MAP_FIXED)))
         return;
     const struct call_rule *rule = t->calls->by_number[over ? SYS_munmap : SYS_mremap];
@@ -215,7 +234,7 @@ static void finish_mapping(struct tracer *t, struct thread *th, int64_t result)
     if (rule->enter(t, th) != PROCEED_RECORD)
         return;
     th->event.result = result;
-    if (result < 0 && result >= -SYSCALL_ERRNO_LAST)
+    if (failed)
         th->event.traits |= EVENT_FAILED;
     th->event.stack = a->stack;
     rule->leave(t, th);

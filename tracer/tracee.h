@@ -55,6 +55,7 @@ struct shared_mapping {
 /* A system call that a tracer of stores says the program is about to make. */
 struct announced {
     bool pending;
+    bool made; /* and the kernel was asked for it */
     int syscall;
     uint64_t args[6];
     uint32_t stack;

@@ -34,9 +34,9 @@ static int make_clock(void)
     return fd;
 }
 
-/* What is executed; the caller frees the array. The options before --clock matter to every program:
- * nobody's settings change the tool, children are followed, nothing is printed but what ends the
- * program, stacks are whole. */
+/* What is executed; the caller frees the array. Nobody's settings change the tool, children are
+ * followed, nothing is printed but what ends the program, the lock between threads is no pipe (each
+ * write to it would be a stop), stacks are whole. */
 static char **make_arguments(const struct record_options *options, const char *launcher,
                              const char *clock)
 {
@@ -47,6 +47,7 @@ static char **make_arguments(const struct record_options *options, const char *l
                                "--trace-children=yes",
                                "--child-silent-after-fork=yes",
                                "--vgdb=no",
+                               "--fair-sched=try",
                                "--sigill-diagnostics=no",
                                "--show-below-main=yes",
                                "--num-callers=500",

@@ -68,6 +68,7 @@ static void after_kernel_write(CorePart part, ThreadId tid, Addr address, SizeT 
 
 /* The requests of Valgrind's pmemcheck, by which PMDK announces its transactions. */
 enum {
+    PMC_REGISTER_PMEM_MAPPING = 0,
     PMC_CHECK_IS_PMEM_MAPPING = 3,
     PMC_START_TX = 18,
     PMC_START_TX_N,
@@ -84,16 +85,19 @@ static void put_mark(UInt kind, Addr address, ULong size)
     ring_put(STORES_MARK, kind, ring_stack_here(), address, &size, sizeof size);
 }
 
-/* PMDK asks with any of its requests whether pmemcheck is there: 0 says yes. */
 static Bool take_request(ThreadId tid, UWord *args, UWord *result)
 {
+    static UWord registered; /* PMDK registers something and asks for it, to see who answers */
     (void)tid;
     if (!VG_IS_TOOL_USERREQ('P', 'C', args[0]))
         return False;
     *result = 0;
     switch (args[0] - VG_USERREQ_TOOL_BASE('P', 'C')) {
+    case PMC_REGISTER_PMEM_MAPPING:
+        registered = args[1];
+        break;
     case PMC_CHECK_IS_PMEM_MAPPING:
-        *result = ring_in_region(args[1], args[2]);
+        *result = args[1] == registered || ring_in_region(args[1], args[2]);
         break;
     case PMC_START_TX:
     case PMC_START_TX_N:
