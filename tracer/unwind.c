@@ -217,6 +217,10 @@ uint32_t unwind_given(struct unwinder *u, struct space *space, pid_t tid, const 
         strange = !maps_find(space->maps, pcs[i] - (i > 0));
     if (strange)
         reread(u, space, tid);
+    /* Who goes on by frame pointers, where there are no rules, passes the program's beginning and
+     * ends among its arguments. */
+    while (u->depth > 1 && !maps_find(space->maps, pcs[u->depth - 1] - 1))
+        u->depth--;
     return u->depth ? number_stack(u, space) : 0;
 }
 

@@ -8,12 +8,14 @@
 #include "tui/commands.h"
 #include "tui/options.h"
 
-enum { OPTION_DIR = OPTION_LONG, OPTION_BACKEND, OPTION_VERIFY };
+enum { OPTION_DIR = OPTION_LONG, OPTION_BACKEND, OPTION_LOADS, OPTION_PLAIN, OPTION_VERIFY };
 
 static const struct command_option options[] = {
     {'o', "output", "S", "the session to write (default: PROGRAM.flotsam in this folder)"},
     {OPTION_DIR, "dir", "DIR", "the data directory (default: this folder)"},
     {OPTION_BACKEND, "backend", "auto|ptrace|valgrind", "how to record (default: auto)"},
+    {OPTION_LOADS, "loads", NULL, "valgrind: tell of loads from mapped files too"},
+    {OPTION_PLAIN, "no-stacks", NULL, "valgrind: stores without their stacks; faster"},
     {OPTION_VERIFY, "verify-stacks", NULL, "hold every stack against libdw's unwinder; slow"},
     {0},
 };
@@ -62,6 +64,12 @@ static int run_record(int argc, char **argv)
             break;
         case OPTION_BACKEND:
             record.backend = o.value;
+            break;
+        case OPTION_LOADS:
+            record.loads = true;
+            break;
+        case OPTION_PLAIN:
+            record.plain_stores = true;
             break;
         case OPTION_VERIFY:
             record.verify_stacks = true;

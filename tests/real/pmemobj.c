@@ -25,9 +25,9 @@ enum {
 };
 
 POBJ_LAYOUT_BEGIN(table);
-POBJ_LAYOUT_ROOT(table, struct root);
-POBJ_LAYOUT_TOID(table, struct entry);
-POBJ_LAYOUT_END(table);
+POBJ_LAYOUT_ROOT(table, struct root)
+POBJ_LAYOUT_TOID(table, struct entry)
+POBJ_LAYOUT_END(table)
 
 struct entry {
     uint64_t key, value;

@@ -4,9 +4,10 @@
 # helper of the command-line tests and the benchmark's write loop. They are what flotsam looks at,
 # not part of it, so they are built without its sanitizers and always with debug information.
 
-REAL_C       := sqlite lmdb gdbm descriptors
+REAL_C       := sqlite lmdb gdbm pmemobj descriptors
 REAL_CXX     := leveldb rocksdb
-REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress) \
+REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress \
+                stores stores-static stores-bare) \
                 $(O)/tests/cli/act $(O)/tests/bench/writes $(O)/tests/bench/nothing
 REAL_FLAGS   := -D_GNU_SOURCE -Wall -Wextra -Wshadow -g $(if $(WERROR),-Werror) -pthread
 REAL_CFLAGS  := -std=c11 -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wvla -O1 $(REAL_FLAGS)
@@ -15,6 +16,7 @@ REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
 LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
+LIBS_pmemobj := -lpmemobj
 
 .PHONY: real bench-record bench-check bench-scale
 real: $(REAL)
@@ -23,6 +25,15 @@ $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/re
 	@mkdir -p $(@D)
 	@echo "  program $@"
 	$(Q)$(CC) $(REAL_CFLAGS) -o $@ $(filter %.c,$^)
+
+# Also linked statically, and without debug information.
+STORES_static := -static
+STORES_bare   := -g0 -O2 -s
+$(addprefix $(O)/tests/real/,stores stores-static stores-bare): tests/real/stores.c \
+    tests/real/stores_instructions.c tests/real/stores.h
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CC) $(REAL_CFLAGS) $(STORES_$(patsubst stores-%,%,$(@F))) -o $@ $(filter %.c,$^)
 
 $(addprefix $(O)/tests/real/,$(REAL_C)) $(O)/tests/cli/act $(O)/tests/bench/writes: $(O)/%: %.c
 	@mkdir -p $(@D)
