@@ -37,9 +37,11 @@ bool storetool_find(struct storetool *out, struct error *e)
         found = access(launchers[i], X_OK) == 0;
         snprintf(out->launcher, sizeof out->launcher, "%s", launchers[i]);
     }
-    if (!found)
+    if (!found) {
+        *out->launcher = '\0';
         return error_set(e, "Valgrind is not installed, and stores cannot be traced without it; "
                             "apt install valgrind, and build flotsam again");
+    }
     return find_folder(out->folder) ||
            error_set(e, "the store tracer was not built with this flotsam: it needs Valgrind 3.19 "
                         "when it is built; apt install valgrind, then make");

@@ -17,7 +17,7 @@ struct storetool {
 };
 
 /* Beside the running program as it was built, or where make install puts it. False when one of the
- * two is missing; e says what to do. */
+ * two is missing; e says what to do, and out->launcher is "" when it is Valgrind. */
 bool storetool_find(struct storetool *out, struct error *e);
 
 #endif

@@ -12,6 +12,8 @@
 struct backend {
     const char *name;
     const char *summary;
+    /* Whether all that it needs is there; e says what is not. */
+    bool (*ready)(struct error *e);
     /* Runs options->argv to its end and puts what it does into the recording. False when the
      * program could not be started or followed. */
     bool (*run)(const struct record_options *options, struct recording *recording,

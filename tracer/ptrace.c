@@ -592,6 +592,12 @@ bool trace_program(const struct trace_setup *setup, struct recording *recording,
     return done;
 }
 
+static bool ready(struct error *e)
+{
+    (void)e;
+    return true; /* what it needs shows when the program is started */
+}
+
 static bool run(const struct record_options *options, struct recording *recording,
                 struct files *files, struct record_result *result, struct error *e)
 {
@@ -604,5 +610,6 @@ static bool run(const struct record_options *options, struct recording *recordin
 const struct backend backend_ptrace = {
     .name = "ptrace",
     .summary = "system calls, by ptrace and a seccomp filter",
+    .ready = ready,
     .run = run,
 };

@@ -19,6 +19,7 @@
 #include "engine/log.h"
 #include "engine/mem.h"
 #include "engine/recording.h"
+#include "engine/storetool.h"
 #include "engine/symbols.h"
 #include "tracer/backend.h"
 #include "tracer/start.h"
@@ -146,15 +147,37 @@ static void quote(struct buf *out, const char *word)
     buf_char(out, '\'');
 }
 
+static void quote_all(struct buf *out, char **argv)
+{
+    for (char **arg = argv; *arg; arg++) {
+        if (arg > argv)
+            buf_char(out, ' ');
+        quote(out, *arg);
+    }
+}
+
+char *record_stores_command(const struct record_options *options, struct error *e)
+{
+    struct storetool tool;
+    if (!storetool_find(&tool, e))
+        return NULL;
+    struct buf command = {0};
+    buf_text(&command, "flotsam record --backend valgrind -o ");
+    quote(&command, options->session);
+    buf_text(&command, " --dir ");
+    quote(&command, options->dir);
+    buf_text(&command, " -- ");
+    quote_all(&command, options->argv);
+    char *text = xstrdup(buf_string(&command));
+    buf_free(&command);
+    return text;
+}
+
 static void describe_start(struct recording *recording, const struct record_options *options,
                            const struct backend *backend, const char *root)
 {
     struct buf program = {0};
-    for (char **arg = options->argv; *arg; arg++) {
-        if (program.n)
-            buf_char(&program, ' ');
-        quote(&program, *arg);
-    }
+    quote_all(&program, options->argv);
     char cwd[PATH_MAX], started[64];
     time_t now = time(NULL);
     struct tm utc;
@@ -231,7 +254,7 @@ static void say_what_is_missing(const struct record_options *options,
         return;
     char *text = xasprintf("the program maps files of the data directory to write to them (%" PRIu64
                            " mapping%s): stores to memory are no system calls and are missing in "
-                           "this trace; record with the store tracer for those",
+                           "this trace",
                            result->mappings, result->mappings == 1 ? "" : "s");
     options->say(text);
     free(text);
@@ -269,7 +292,7 @@ bool record_run(const struct record_options *options, struct record_result *resu
 {
     *result = (struct record_result){0};
     const struct backend *backend = find_backend(options->backend, e);
-    char *root = backend ? find_root(options->dir, e) : NULL;
+    char *root = backend && backend->ready(e) ? find_root(options->dir, e) : NULL;
     /* Before the session is touched: a typing mistake must not cost an old one. */
     char *program = root ? start_find_program(options->argv[0], e) : NULL;
     bool done = false;

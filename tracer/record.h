@@ -42,6 +42,10 @@ struct record_result {
 bool record_run(const struct record_options *options, struct record_result *result,
                 struct error *e);
 
+/* The command that records the same again with the store tracer, as a shell takes it; the caller
+ * frees it. NULL when there is no store tracer; e says why. */
+char *record_stores_command(const struct record_options *options, struct error *e);
+
 /* How a program ended, in words: "exited with status 3", "was killed by signal 11
  * (Segmentation fault)". */
 void record_status_text(int status, char *text, int size);

@@ -64,6 +64,12 @@ static char **make_arguments(const struct record_options *options, const char *l
     return all;
 }
 
+static bool ready(struct error *e)
+{
+    struct storetool tool;
+    return storetool_find(&tool, e);
+}
+
 static bool run(const struct record_options *options, struct recording *recording,
                 struct files *files, struct record_result *result, struct error *e)
 {
@@ -94,5 +100,6 @@ static bool run(const struct record_options *options, struct recording *recordin
 const struct backend backend_valgrind = {
     .name = "valgrind",
     .summary = "stores to mapped files as well, by a tool inside Valgrind",
+    .ready = ready,
     .run = run,
 };

@@ -41,6 +41,18 @@ static void tell(const struct record_options *o, const struct record_result *res
     }
 }
 
+/* What helps when stores are missing. */
+static void advise(const struct record_options *o)
+{
+    struct error e;
+    char *command = record_stores_command(o, &e);
+    if (command)
+        message("record them with the store tracer: %s", command);
+    else
+        message("the store tracer would see them, but %s", e.text);
+    free(command);
+}
+
 static char *default_session(const char *program)
 {
     const char *slash = strrchr(program, '/');
@@ -89,6 +101,8 @@ static int run_record(int argc, char **argv)
     bool done = record_run(&record, &result, &e);
     if (done || result.events)
         tell(&record, &result, done);
+    if (done && result.stores_missing)
+        advise(&record);
     free(own);
     if (!done)
         return command_failed(&e);
@@ -107,6 +121,10 @@ const struct command command_record = {
         "The program runs as it would without flotsam: same terminal, signals and files. What the\n"
         "data directory held before is kept as the starting image. Lines that the program writes\n"
         "to the file named in FLOTSAM_MARK become markers in the trace.\n"
+        "\n"
+        "The backend ptrace, which auto takes, sees system calls. Where the program stores to\n"
+        "files that it has mapped, valgrind sees the stores, flushes and fences too, and is many\n"
+        "times slower; record says when that would be needed.\n"
         "\n"
         "Exit status 0 when the recording is complete, whatever the program's own status, which\n"
         "is told; 2 when it could not be made; 130 when flotsam was told to stop.",
