@@ -29,7 +29,7 @@ struct sqlite3;
  *   started     UTC, ISO 8601                        seconds     how long the recording took
  *   complete    1 when the recorder finished; absent when it was killed or the disk filled
  *   events      how many there are; absent likewise
- *   flotsam     the version that recorded it
+ *   flotsam     the version that recorded it         streamed    bytes from the store tracer
  *   checker     the command of the target's config   folder      where it is run
  *   acknowledgements, model, strategy                as in that config */
 

@@ -179,6 +179,7 @@ static void take(struct tracer *t, struct guest *g, pid_t tid)
         return;
     }
     g->taken = head;
+    t->result->streamed += n;
     write_memory(tid, g->address + offsetof(struct stores_shared, tail), &head, sizeof head);
 }
 

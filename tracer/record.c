@@ -201,6 +201,10 @@ static void describe_end(struct recording *recording, const struct record_result
     recording_meta(recording, "exit", text);
     snprintf(text, sizeof text, "%.3f", seconds);
     recording_meta(recording, "seconds", text);
+    if (!result->streamed)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64, result->streamed);
+    recording_meta(recording, "streamed", text);
 }
 
 /* The data directory's real path; the program may leave its own working directory. */

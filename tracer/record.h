@@ -30,6 +30,7 @@ struct record_result {
     int status;          /* how the program ended, as wait() gives it */
     bool interrupted;    /* flotsam was told to stop, and ended the program */
     uint64_t mappings;   /* shared writable mappings of the data directory */
+    uint64_t streamed;     /* bytes from the store tracer */
     uint64_t stores;     /* to those, where the backend sees them */
     bool stores_missing; /* there were such mappings, and the backend does not see stores */
     uint64_t unseen;     /* calls of processes that we may not look into */

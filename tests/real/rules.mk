@@ -8,7 +8,7 @@ REAL_C       := sqlite lmdb gdbm pmemobj descriptors
 REAL_CXX     := leveldb rocksdb
 REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress \
                 stores stores-static stores-bare) \
-                $(O)/tests/cli/act $(O)/tests/bench/writes $(O)/tests/bench/nothing
+                $(O)/tests/cli/act $(O)/tests/bench/writes $(O)/tests/bench/stores $(O)/tests/bench/nothing
 REAL_FLAGS   := -D_GNU_SOURCE -Wall -Wextra -Wshadow -g $(if $(WERROR),-Werror) -pthread
 REAL_CFLAGS  := -std=c11 -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wvla -O1 $(REAL_FLAGS)
 REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
@@ -18,7 +18,7 @@ LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
 LIBS_pmemobj := -lpmemobj
 
-.PHONY: real bench-record bench-check bench-scale
+.PHONY: real bench-stores bench-record bench-check bench-scale
 real: $(REAL)
 
 $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
@@ -35,7 +35,8 @@ $(addprefix $(O)/tests/real/,stores stores-static stores-bare): tests/real/store
 	@echo "  program $@"
 	$(Q)$(CC) $(REAL_CFLAGS) $(STORES_$(patsubst stores-%,%,$(@F))) -o $@ $(filter %.c,$^)
 
-$(addprefix $(O)/tests/real/,$(REAL_C)) $(O)/tests/cli/act $(O)/tests/bench/writes: $(O)/%: %.c
+$(addprefix $(O)/tests/real/,$(REAL_C)) $(O)/tests/cli/act $(O)/tests/bench/writes \
+    $(O)/tests/bench/stores: $(O)/%: %.c
 	@mkdir -p $(@D)
 	@echo "  program $@"
 	$(Q)$(CC) $(REAL_CFLAGS) -o $@ $< $(LIBS_$(@F))
@@ -64,6 +65,9 @@ $(O)/tests/bench/nothing: tests/bench/nothing.c
 
 bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
 	@O=$(O) tests/bench/record
+
+bench-stores: $(O)/flotsam store-tool $(O)/tests/bench/stores $(O)/tests/real/pmemobj
+	@O=$(O) tests/bench/run_stores
 
 bench-check: $(O)/flotsam $(O)/tests/real/leveldb_six $(O)/tests/bench/nothing
 	@O=$(O) tests/bench/check $(MODEL)
