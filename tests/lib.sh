@@ -122,7 +122,7 @@ same_tree() {
 }
 
 # Options of `flotsam record` besides, for what follows.
-record_options=()
+read -ra record_options <<<"${RECORD_OPTIONS:-}"
 
 # need_store_tracer: it is built only where Valgrind is installed.
 need_store_tracer() {

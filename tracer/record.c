@@ -32,8 +32,10 @@ static const struct backend *find_backend(const char *name, struct error *e)
         return backends[0];
     struct buf known = {0};
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
-        if (strcmp(name, backends[i]->name) == 0)
+        if (strcmp(name, backends[i]->name) == 0) {
+            buf_free(&known);
             return backends[i];
+        }
         buf_printf(&known, " %s", backends[i]->name);
     }
     error_set(e, "there is no backend %s; there are: auto%s", name, buf_string(&known));

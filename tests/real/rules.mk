@@ -17,6 +17,8 @@ LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
 LIBS_pmemobj := -lpmemobj
+# libpmemobj's macros are GNU C.
+FLAGS_pmemobj := -std=gnu11 -Wno-pedantic
 
 .PHONY: real bench-stores bench-record bench-check bench-scale
 real: $(REAL)
@@ -39,7 +41,7 @@ $(addprefix $(O)/tests/real/,$(REAL_C)) $(O)/tests/cli/act $(O)/tests/bench/writ
     $(O)/tests/bench/stores: $(O)/%: %.c
 	@mkdir -p $(@D)
 	@echo "  program $@"
-	$(Q)$(CC) $(REAL_CFLAGS) -o $@ $< $(LIBS_$(@F))
+	$(Q)$(CC) $(REAL_CFLAGS) $(FLAGS_$(@F)) -o $@ $< $(LIBS_$(@F))
 
 $(addprefix $(O)/tests/real/,$(REAL_CXX)): $(O)/%: %.cc
 	@mkdir -p $(@D)
