@@ -15,12 +15,12 @@ VERSION := 0.1
 # What apt installs where something is missing: to build, and what the tests need besides.
 BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
                   libxxhash-dev libzstd-dev libseccomp-dev libjansson-dev libinih-dev \
-                  valgrind
+                  libgraphviz-dev valgrind
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
-                  strace procps jq tmux libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev \
-                  libpmemobj-dev libpmem-dev
+                  strace procps jq tmux graphviz libleveldb-dev librocksdb-dev liblmdb-dev \
+                  libgdbm-dev libpmemobj-dev libpmem-dev
 
-LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih
+LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph
 WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
              -Wvla $(if $(WERROR),-Werror)
 SANITIZE  := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -32,7 +32,7 @@ PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(LIBRARIES)))$(PKG_L
 ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -DFLOTSAM_VERSION='"$(VERSION)"' $(WARNINGS) \
               $(PKG_CFLAGS) $(SANITIZE) -pthread $(CFLAGS)
 ALL_LDFLAGS = $(SANITIZE) -pthread $(LDFLAGS)
-LIBS        = $(PKG_LIBS) -lstdc++
+LIBS        = $(PKG_LIBS) -lstdc++ -lm
 
 # One library a room; tui/ is the program.
 ROOMS    := engine tracer views

@@ -63,14 +63,15 @@ static size_t path_of(void *data, uint32_t stack, const struct call_frame **out)
     return t->frames.n;
 }
 
-static bool find_actions(struct analysis *a, struct error *e)
+static bool find_actions(struct analysis *a, const struct interrupt *interrupt, struct error *e)
 {
     vec_of(struct action) actions = {0};
     for (uint64_t n = 1; n <= session_event_count(a->session); n++) {
         struct event event;
         size_t count;
         uint32_t first = graph_event_ops(a->graph, n, &count);
-        if (!session_event(a->session, n, &event, e)) {
+        if (!session_event(a->session, n, &event, e) ||
+            (n % INTERRUPT_EVERY == 0 && !interrupt_go_on(interrupt, e))) {
             vec_free(&actions);
             return false;
         }
@@ -139,6 +140,30 @@ static bool find_entries(struct analysis *a, struct error *e)
 
 /* ---- the whole ---- */
 
+static bool build_graph(struct analysis *a, const struct analysis_options *options, struct error *e)
+{
+    if (!graph_session_open(&a->source, a->session, e))
+        return false;
+    struct graph_source source = *graph_session_source(a->source);
+    source.fixes = options->fixes;
+    source.fix_count = options->fix_count;
+    source.interrupt = options->interrupt;
+    return graph_build(&a->graph, &options->model, &source, e);
+}
+
+static uint32_t setting(struct session *s, const char *key, uint32_t otherwise)
+{
+    const char *text = session_meta(s, key);
+    unsigned long long number = text ? strtoull(text, NULL, 10) : 0;
+    return number && number <= UINT32_MAX ? (uint32_t)number : otherwise;
+}
+
+struct behaviour_options analysis_behaviours(struct session *s)
+{
+    return (struct behaviour_options){.max = setting(s, "behaviour_max", BEHAVIOUR_MAX),
+                                      .gap = setting(s, "gap", BEHAVIOUR_GAP)};
+}
+
 bool analysis_new(struct analysis **out, struct session *session,
                   const struct analysis_options *options, struct error *e)
 {
@@ -149,11 +174,10 @@ bool analysis_new(struct analysis **out, struct session *session,
     a->paths->session = session;
     a->paths->symbols = a->symbols;
     a->stacks = (struct call_stacks){a->paths, path_of};
-    if (!graph_session_open(&a->source, session, e) ||
-        !graph_build(&a->graph, &options->model, graph_session_source(a->source), e) ||
-        !find_actions(a, e) ||
-        !behaviours_find(&a->behaviours, a->actions, a->action_count, &a->stacks,
-                         &options->behaviours, e)) {
+    struct behaviour_options behaviours = options->behaviours;
+    behaviours.interrupt = options->interrupt;
+    if (!build_graph(a, options, e) || !find_actions(a, options->interrupt, e) ||
+        !behaviours_find(&a->behaviours, a->actions, a->action_count, &a->stacks, &behaviours, e)) {
         analysis_free(a);
         return false;
     }

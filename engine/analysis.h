@@ -28,7 +28,13 @@ struct analysis {
 struct analysis_options {
     struct model model;
     struct behaviour_options behaviours;
+    const struct fix *fixes; /* syncs that are pretended; valid ones (fix.h) */
+    size_t fix_count;
+    const struct interrupt *interrupt; /* looked at meanwhile; NULL: nobody asks */
 };
+
+/* How behaviours are found in a session: as its target's config says, else as by default. */
+struct behaviour_options analysis_behaviours(struct session *s);
 
 /* The session must stay open as long as the analysis. */
 bool analysis_new(struct analysis **out, struct session *session,

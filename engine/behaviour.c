@@ -508,8 +508,14 @@ bool behaviours_find(struct behaviours **out, const struct action *actions, size
     list->tree = calltree_new(stacks, options->all_frames);
     list->places = xmalloc((n + 1) * sizeof *list->places);
     list->order = xmalloc((n + 1) * sizeof *list->order);
-    for (size_t i = 0; i < n; i++)
+    list->options.interrupt = NULL; /* it is gone when the list is looked at */
+    for (size_t i = 0; i < n; i++) {
         list->places[i] = calltree_place(list->tree, actions[i].stack);
+        if (i % INTERRUPT_EVERY == 0 && !interrupt_go_on(options->interrupt, e)) {
+            behaviours_free(list);
+            return false;
+        }
+    }
     struct finder f = {.list = list, .thread_order = xmalloc((n + 1) * sizeof *f.thread_order)};
     find_all(&f);
     free(f.at);
@@ -565,4 +571,16 @@ size_t behaviour_ops(const struct behaviours *list, const struct behaviour *b, u
     if (!sorted)
         qsort(out, n, sizeof *out, upwards);
     return n;
+}
+
+void behaviour_events(const struct behaviours *list, const struct behaviour *b, uint64_t *first,
+                      uint64_t *last)
+{
+    *first = UINT64_MAX;
+    *last = 0;
+    for (uint32_t i = b->begin; i < b->end; i++) {
+        uint64_t event = list->actions[list->order[i]].event;
+        *first = event < *first ? event : *first;
+        *last = event > *last ? event : *last;
+    }
 }

@@ -25,6 +25,7 @@
 
 #include "engine/calltree.h"
 #include "engine/error.h"
+#include "engine/interrupt.h"
 
 /* One event, as far as behaviours care. Syncs are actions without ops. */
 struct action {
@@ -39,6 +40,7 @@ struct behaviour_options {
     uint32_t max;    /* ops in a merged behaviour */
     uint32_t gap;    /* events between neighbours in time */
     bool all_frames; /* frames without source count (calltree.h) */
+    const struct interrupt *interrupt; /* looked at while they are found; NULL: nobody asks */
 };
 
 /* A task of more ops has more orders than any budget reaches, and what matters in it shows in its
@@ -93,7 +95,7 @@ struct behaviours {
     size_t idle;  /* runs of events that have no ops: no behaviours */
 };
 
-/* Actions come in the order of their events; the call fails when they do not. */
+/* Actions come in the order of their events; the call fails when they do not, or is interrupted. */
 bool behaviours_find(struct behaviours **out, const struct action *actions, size_t n,
                      const struct call_stacks *stacks, const struct behaviour_options *options,
                      struct error *e);
@@ -103,5 +105,9 @@ void behaviours_free(struct behaviours *list);
  * b->begin, or for b->ops, of them. Returns how many were written. */
 size_t behaviour_actions(const struct behaviours *list, const struct behaviour *b, uint32_t *out);
 size_t behaviour_ops(const struct behaviours *list, const struct behaviour *b, uint32_t *out);
+
+/* Its first and last event, syncs among them. */
+void behaviour_events(const struct behaviours *list, const struct behaviour *b, uint64_t *first,
+                      uint64_t *last);
 
 #endif

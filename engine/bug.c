@@ -16,13 +16,14 @@ const char *bug_kind_name(enum bug_kind kind)
     return names[kind];
 }
 
-struct finding {
+struct bug_finder {
     struct exploration *x;
     struct analysis *a;
     vec_of(struct bug) bugs;
     struct map by_cause;           /* see cause_key → place in bugs, plus 1 */
     vec_of(struct culprit) causes; /* one each, to explain further states without the checker */
     vec_of(uint32_t) cause_bugs;   /* whose they are */
+    vec_of(uint32_t) of_state;     /* as in struct bugs */
     uint64_t unexplained;
 };
 
@@ -43,7 +44,7 @@ static enum bug_kind kind_of(const struct graph *g, const struct culprit *c)
 
 /* ---- one cause or another ---- */
 
-static bool place_of_event(struct finding *f, uint64_t number, uint32_t *place, uint32_t *call,
+static bool place_of_event(struct bug_finder *f, uint64_t number, uint32_t *place, uint32_t *call,
                            struct error *e)
 {
     struct event event;
@@ -79,8 +80,8 @@ static uint64_t hash_calls(const struct calltree *tree, enum bug_kind kind, cons
     return XXH3_64bits(whole, sizeof whole);
 }
 
-static bool cause_key(struct finding *f, const struct culprit *c, enum bug_kind kind, uint64_t *key,
-                      struct error *e)
+static bool cause_key(struct bug_finder *f, const struct culprit *c, enum bug_kind kind,
+                      uint64_t *key, struct error *e)
 {
     const struct graph *g = f->a->graph;
     uint64_t survived = c->survived == NO_OP ? c->told : g->ops[c->survived].event;
@@ -140,7 +141,7 @@ static bool matches(const struct culprit *c, const struct explored *state, const
 }
 
 /* A state that matches has this cause if it was fine up to then: another may come before it. */
-static bool explains(struct finding *f, const struct culprit *c, const struct explored *state,
+static bool explains(struct bug_finder *f, const struct culprit *c, const struct explored *state,
                      const uint32_t *lost, size_t n, bool *yes, struct error *e)
 {
     *yes = matches(c, state, lost, n);
@@ -164,11 +165,12 @@ static bool explains(struct finding *f, const struct culprit *c, const struct ex
     return done;
 }
 
-static void fill_bug(struct finding *f, struct bug *b, const struct culprit *c, enum bug_kind kind,
-                     const struct explored *state)
+static void fill_bug(struct bug_finder *f, struct bug *b, const struct culprit *c,
+                     enum bug_kind kind, uint64_t cause, const struct explored *state)
 {
     *b = (struct bug){.id = (uint32_t)f->bugs.n,
                       .kind = kind,
+                      .cause = cause,
                       .survived = c->survived,
                       .told = c->told,
                       .lost_count = c->lost.n,
@@ -187,33 +189,34 @@ static void fill_bug(struct finding *f, struct bug *b, const struct culprit *c, 
     b->verdict.output = xstrdup(c->verdict.output ? c->verdict.output : "");
 }
 
-/* The culprit is the finding's from then on. */
-static bool take_culprit(struct finding *f, struct culprit *c, const struct explored *state,
-                         struct error *e)
+/* The culprit is the finder's from then on. *bug: whose it is; fresh: that is a new one. */
+static bool take_culprit(struct bug_finder *f, struct culprit *c, const struct explored *state,
+                         uint32_t *bug, bool *fresh, struct error *e)
 {
     enum bug_kind kind = kind_of(f->a->graph, c);
     uint64_t key;
-    bool added;
     if (!cause_key(f, c, kind, &key, e)) {
         culprit_clear(c);
         return false;
     }
-    uint64_t *place = map_put(&f->by_cause, &key, sizeof key, &added);
-    if (added) {
+    uint64_t *place = map_put(&f->by_cause, &key, sizeof key, fresh);
+    if (*fresh) {
         struct bug *b = vec_add(&f->bugs);
         *place = f->bugs.n;
-        fill_bug(f, b, c, kind, state);
-    } else
-        f->bugs.at[*place - 1].states++;
-    vec_push(&f->cause_bugs, (uint32_t)(*place - 1));
+        fill_bug(f, b, c, kind, key, state);
+    }
+    *bug = (uint32_t)(*place - 1);
+    vec_push(&f->cause_bugs, *bug);
     vec_push(&f->causes, *c);
-    return true;
+    return !*fresh || bug_describe(&f->bugs.at[*bug], f->a, e);
 }
 
-static bool take_state(struct finding *f, const struct explored *state, struct stepper *stepper,
-                       struct error *e)
+/* *bug: the place of the state's bug; NO_OP when it did not fail again. */
+static bool find_cause(struct bug_finder *f, const struct explored *state, uint32_t *bug,
+                       bool *fresh, struct error *e)
 {
     size_t n;
+    struct stepper *stepper = exploration_stepper(f->x);
     if (!stepper_go(stepper, &state->schedule, e))
         return false;
     const uint32_t *at = stepper_lost(stepper, &n);
@@ -222,55 +225,113 @@ static bool take_state(struct finding *f, const struct explored *state, struct s
     bool done = true, known = false;
     for (size_t i = 0; done && i < f->causes.n && !known; i++) {
         done = explains(f, &f->causes.at[i], state, lost, n, &known, e);
-        if (known)
-            f->bugs.at[f->cause_bugs.at[i]].states++;
+        if (done && known)
+            *bug = f->cause_bugs.at[i];
     }
     if (done && !known) {
         struct culprit c;
         done = culprit_find(&c, f->x, f->a, state, lost, n, e);
         if (done && c.failed)
-            done = take_culprit(f, &c, state, e);
-        else {
-            f->unexplained += done;
+            done = take_culprit(f, &c, state, bug, fresh, e);
+        else
             culprit_clear(&c);
-        }
     }
     free(lost);
     return done;
 }
 
-static bool describe_all(struct finding *f, struct error *e)
+bool bug_finder_take(struct bug_finder *f, const struct explored *state, const struct bug **fresh,
+                     struct error *e)
 {
-    for (size_t i = 0; i < f->bugs.n; i++)
-        if (!bug_describe(&f->bugs.at[i], f->a, e))
+    uint32_t bug = NO_OP;
+    bool is_fresh = false;
+    if (fresh)
+        *fresh = NULL;
+    if (state->verdict > VERDICT_CONSISTENT) {
+        if (!find_cause(f, state, &bug, &is_fresh, e))
             return false;
+        if (bug == NO_OP)
+            f->unexplained++;
+        else if (!is_fresh)
+            f->bugs.at[bug].states++;
+    }
+    vec_push(&f->of_state, bug == NO_OP ? 0 : f->bugs.at[bug].id);
+    if (fresh && is_fresh)
+        *fresh = &f->bugs.at[bug];
+    return true;
+}
+
+size_t bug_finder_taken(const struct bug_finder *f)
+{
+    return f->of_state.n;
+}
+
+struct bug_finder *bug_finder_new(struct exploration *x, struct analysis *a)
+{
+    struct bug_finder *f = xcalloc(1, sizeof *f);
+    f->x = x;
+    f->a = a;
+    return f;
+}
+
+static struct bugs *take_apart(struct bug_finder *f)
+{
+    struct bugs *b = xcalloc(1, sizeof *b);
+    *b = (struct bugs){.at = f->bugs.at,
+                       .n = f->bugs.n,
+                       .unexplained = f->unexplained,
+                       .of_state = f->of_state.at,
+                       .state_count = f->of_state.n,
+                       .occurrences = xcalloc(f->causes.n + 1, sizeof *b->occurrences),
+                       .occurrence_count = f->causes.n};
+    for (size_t i = 0; i < f->causes.n; i++) {
+        struct culprit *c = &f->causes.at[i];
+        b->occurrences[i] = (struct bug_occurrence){.bug = b->at[f->cause_bugs.at[i]].id,
+                                                    .lost = c->lost.n ? c->lost.at[0] : NO_OP,
+                                                    .survived = c->survived,
+                                                    .told = c->told};
+        culprit_clear(c);
+    }
+    vec_free(&f->causes);
+    vec_free(&f->cause_bugs);
+    map_free(&f->by_cause);
+    free(f);
+    return b;
+}
+
+void bug_finder_free(struct bug_finder *f)
+{
+    if (f)
+        bugs_free(take_apart(f));
+}
+
+bool bug_finder_finish(struct bug_finder *f, struct bugs **out, struct error *e)
+{
+    struct analysis *a = f->a;
+    struct bugs *b = take_apart(f);
+    for (size_t i = 0; i < b->n; i++)
+        if (!bug_propose(&b->at[i], b, a, 0, e)) {
+            bugs_free(b);
+            return false;
+        }
+    *out = b;
     return true;
 }
 
 bool bugs_find(struct bugs **out, struct exploration *x, struct analysis *a, struct error *e)
 {
-    struct finding f = {.x = x, .a = a};
+    struct bug_finder *f = bug_finder_new(x, a);
     const struct explored *states;
     size_t n = exploration_states(x, &states);
     bool done = true;
     for (size_t i = 0; done && i < n; i++)
-        if (states[i].verdict > VERDICT_CONSISTENT)
-            done = take_state(&f, &states[i], exploration_stepper(x), e);
+        done = bug_finder_take(f, &states[i], NULL, e);
     /* What an interruption leaves unexplained is found by the next check. */
-    done = (done || exploration_counts(x)->stopped) && describe_all(&f, e);
-    struct bugs *b = xcalloc(1, sizeof *b);
-    *b = (struct bugs){f.bugs.at, f.bugs.n, f.unexplained};
-    for (size_t i = 0; i < f.causes.n; i++)
-        culprit_clear(&f.causes.at[i]);
-    vec_free(&f.causes);
-    vec_free(&f.cause_bugs);
-    map_free(&f.by_cause);
-    if (!done) {
-        bugs_free(b);
+    if (!done && !exploration_counts(x)->stopped) {
+        bug_finder_free(f);
         return false;
     }
-    *out = b;
-    return true;
+    return bug_finder_finish(f, out, e);
 }
 
 void bugs_free(struct bugs *b)
@@ -284,8 +345,11 @@ void bugs_free(struct bugs *b)
         free(bug->summary);
         free(bug->rule);
         free(bug->fix);
+        free(bug->proposal.at);
         verdict_clear(&bug->verdict);
     }
     free(b->at);
+    free(b->of_state);
+    free(b->occurrences);
     free(b);
 }

@@ -15,9 +15,20 @@ enum bug_kind { BUG_ORDERING = 1, BUG_ATOMICITY, BUG_UNPERSISTED, BUG_RECOVERY }
 
 const char *bug_kind_name(enum bug_kind kind);
 
+/* A sync that would mend a bug, each time that the mistake was made. */
+struct bug_fix {
+    struct fix *at; /* by event; none when no sync mends it */
+    size_t n;
+    uint64_t before; /* the event that comes too early: the first one's */
+    bool verified;   /* the states were checked again with it: */
+    uint64_t states; /* so many, */
+    uint64_t gone;   /* of which so many cannot come about any more, or are consistent then */
+};
+
 struct bug {
     uint32_t id; /* from 1 */
     enum bug_kind kind;
+    uint64_t cause;    /* what its calls are and how they are reached: the same in another check */
     uint32_t survived; /* the op that should not be there; NO_OP when it is an acknowledgement */
     uint64_t told;     /* that acknowledgement's event, else 0 */
     uint32_t *lost;    /* what it lacks: the ops that nothing else lost comes before; ascending */
@@ -35,16 +46,49 @@ struct bug {
     char *summary; /* one line */
     char *rule;    /* why the model allows it */
     char *fix;     /* which sync, and where */
+    struct bug_fix proposal;
 };
 
 struct bugs {
     struct bug *at;
     size_t n;
     uint64_t unexplained; /* states that did not fail again when they were shrunk */
+    uint32_t *of_state;   /* for each state of the exploration: its bug's id, or 0 */
+    size_t state_count;
+    struct bug_occurrence { /* each time that a mistake was found by itself */
+        uint32_t bug;       /* its id */
+        uint32_t lost;      /* the first op that is lost; NO_OP when none is */
+        uint32_t survived;  /* as in struct bug */
+        uint64_t told;
+    } * occurrences;
+    size_t occurrence_count;
 };
+
+/* Finds causes state by state: what it finds depends on the order of the states alone, not on when
+ * they are handed to it. */
+struct bug_finder;
+struct bug_finder *bug_finder_new(struct exploration *x, struct analysis *a);
+
+/* The next state of the exploration, whose verdict must be known; a consistent one is fine. *fresh,
+ * when it is given, is the bug that shows first in this state, valid until the next call, or
+ * NULL. */
+bool bug_finder_take(struct bug_finder *f, const struct explored *state, const struct bug **fresh,
+                     struct error *e);
+
+/* How many states were taken. */
+size_t bug_finder_taken(const struct bug_finder *f);
+
+/* What was found; frees the finder, also when it fails. */
+bool bug_finder_finish(struct bug_finder *f, struct bugs **out, struct error *e);
+void bug_finder_free(struct bug_finder *f);
 
 /* Finds the causes of all inconsistent states of an exploration that has run. */
 bool bugs_find(struct bugs **out, struct exploration *x, struct analysis *a, struct error *e);
 void bugs_free(struct bugs *b);
+
+/* bug_fix.c: has each bug's proposed sync pretended and the bug's states checked again with it; of
+ * several syncs that may do, the cheapest that mends all of them is proposed from then on. Each one
+ * costs a graph. An interruption leaves the rest unverified. */
+bool bugs_verify(struct bugs *bugs, struct exploration *x, struct analysis *a, struct error *e);
 
 #endif

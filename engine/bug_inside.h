@@ -26,7 +26,16 @@ bool culprit_find(struct culprit *c, struct exploration *x, struct analysis *a,
                   struct error *e);
 void culprit_clear(struct culprit *c);
 
-/* Fills in the bug's sentences. */
+/* Fills in the bug's sentences; and anew what to do about it, when another sync is proposed. */
 bool bug_describe(struct bug *b, struct analysis *a, struct error *e);
+bool bug_describe_fix(struct bug *b, struct analysis *a, struct error *e);
+
+/* bug_fix.c: the syncs that may mend a mistake, cheapest first. */
+enum { BUG_FIX_CHOICES = 3 };
+bool bug_fix_choice(struct analysis *a, const struct bug_occurrence *o, int choice, struct fix *out,
+                    struct error *e);
+/* Proposes one of them for a bug, wherever it occurred. */
+bool bug_propose(struct bug *b, const struct bugs *bugs, struct analysis *a, int choice,
+                 struct error *e);
 
 #endif

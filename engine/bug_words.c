@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/buf.h"
+#include "engine/calls.h"
 
 /* One op or acknowledgement with all that sentences need. */
 struct said {
@@ -128,6 +129,23 @@ static void add_rule(struct buf *out, const struct analysis *a, const struct bug
         buf_printf(out, "; under %s these parts of one file persist in any order", g->model.name);
 }
 
+/* The sync that is proposed; as long as nothing else is known, the one that usually does. */
+static void add_call(struct buf *out, const struct analysis *a, const struct bug *b,
+                     const struct said *lost)
+{
+    const char *path = *lost->other_path ? lost->other_path : lost->path;
+    const struct fix *fix = b->proposal.n ? &b->proposal.at[0] : NULL;
+    bool of_file = fix && fix->file == lost->op->file;
+    if (fix && fix->call == CALL_SYNC)
+        buf_text(out, "sync() after ");
+    else if (lost->op->kind != OP_NAME || of_file)
+        buf_printf(out, "%s(%s) after ", fix ? call_name(fix->call) : "fdatasync", path);
+    else if (a->graph->model.sync == SYNC_OWN_ENTRIES)
+        buf_printf(out, "fsync() the directory of %s after ", path);
+    else
+        buf_printf(out, "fsync() the directory of %s, or the file itself, after ", path);
+}
+
 static void add_fix(struct buf *out, const struct analysis *a, const struct bug *b,
                     const struct said *survived, const struct said *lost)
 {
@@ -144,14 +162,7 @@ static void add_fix(struct buf *out, const struct analysis *a, const struct bug 
     if (b->kind == BUG_RECOVERY) {
         buf_text(out, "recovery has to cope with this state, or ");
     }
-    if (lost->op->kind != OP_NAME)
-        buf_printf(out, "fdatasync(%s) after ", lost->path);
-    else if (a->graph->model.sync == SYNC_OWN_ENTRIES)
-        buf_printf(out, "fsync() the directory of %s after ",
-                   *lost->other_path ? lost->other_path : lost->path);
-    else
-        buf_printf(out, "fsync() the directory of %s, or the file itself, after ",
-                   *lost->other_path ? lost->other_path : lost->path);
+    add_call(out, a, b, lost);
     add_place(out, lost, lost->op->event);
     buf_text(out, " and before ");
     add_place(out, survived, survived->op ? survived->op->event : b->told);
@@ -159,16 +170,34 @@ static void add_fix(struct buf *out, const struct analysis *a, const struct bug 
         buf_text(out, " tells of it");
 }
 
+static bool look_up_both(struct bug *b, struct analysis *a, struct said *survived,
+                         struct said *lost, struct error *e)
+{
+    *survived = *lost = (struct said){0};
+    return ((b->survived == NO_OP && !b->told) || look_up(a, b->survived, b->told, survived, e)) &&
+           (!b->lost_count || look_up(a, b->lost[0], 0, lost, e));
+}
+
+bool bug_describe_fix(struct bug *b, struct analysis *a, struct error *e)
+{
+    struct said survived, lost;
+    struct buf text = {0};
+    if (!look_up_both(b, a, &survived, &lost, e))
+        return false;
+    add_fix(&text, a, b, &survived, &lost);
+    free(b->fix);
+    b->fix = xstrdup(buf_string(&text));
+    buf_free(&text);
+    return true;
+}
+
 bool bug_describe(struct bug *b, struct analysis *a, struct error *e)
 {
-    struct said survived = {0}, lost = {0};
+    struct said survived, lost;
     struct buf text = {0};
-    bool any = b->survived != NO_OP || b->told;
-    if (any && !look_up(a, b->survived, b->told, &survived, e))
+    if (!look_up_both(b, a, &survived, &lost, e))
         return false;
-    if (b->lost_count && !look_up(a, b->lost[0], 0, &lost, e))
-        return false;
-    if (!any)
+    if (b->survived == NO_OP && !b->told)
         buf_text(&text, "the checker finds the state before the run inconsistent");
     else
         add_summary(&text, b, &survived, &lost);
@@ -176,9 +205,6 @@ bool bug_describe(struct bug *b, struct analysis *a, struct error *e)
     buf_clear(&text);
     add_rule(&text, a, b, &survived, &lost);
     b->rule = xstrdup(buf_string(&text));
-    buf_clear(&text);
-    add_fix(&text, a, b, &survived, &lost);
-    b->fix = xstrdup(buf_string(&text));
     buf_free(&text);
-    return true;
+    return bug_describe_fix(b, a, e);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/check.h"
 
+#include <string.h>
+
 #include "engine/clock.h"
 
 static double seconds_since(uint64_t begin)
@@ -8,25 +10,100 @@ static double seconds_since(uint64_t begin)
     return (double)(clock_now() - begin) / (double)NANOSECONDS_PER_SECOND;
 }
 
-static bool explore(struct analysis *a, const struct explore_options *options,
+/* What a try found, beside what the check without it did. */
+static void compare(struct session *s, json_t *report)
+{
+    json_t *checked = report_load(s, NULL);
+    if (checked)
+        json_object_set_new(report, "compared", report_compare(checked, report));
+    json_decref(checked);
+}
+
+static bool store(struct analysis *a, struct exploration *x, const struct bugs *bugs,
+                  json_t *report, bool is_try, struct error *e)
+{
+    if (!is_try)
+        return report_store(report, bugs, a, x, e);
+    compare(a->session, report);
+    return report_store_try(report, bugs, a, x, e);
+}
+
+/* One check: the causes are looked for while states are gone through. */
+struct checking {
+    const struct check_options *options;
+    struct analysis *analysis;
+    struct exploration *exploration;
+    struct bug_finder *finder;
+};
+
+static bool settled(void *data, struct exploration *x, size_t number, struct error *e)
+{
+    struct checking *c = data;
+    const struct check_options *o = c->options;
+    const struct explored *states;
+    const struct bug *fresh;
+    exploration_states(x, &states);
+    if (o->inconsistent && states[number].verdict > VERDICT_CONSISTENT)
+        o->inconsistent(o->explore.data, number + 1, &states[number]);
+    if (!bug_finder_take(c->finder, &states[number], &fresh, e))
+        return false;
+    if (fresh && o->bug) {
+        json_t *bug = report_bug(c->analysis, x, fresh);
+        o->bug(o->explore.data, bug);
+        json_decref(bug);
+    }
+    return true;
+}
+
+static bool progress(void *data, const struct explore_counts *counts)
+{
+    const struct explore_options *o = &((struct checking *)data)->options->explore;
+    return !o->progress || o->progress(o->data, counts);
+}
+
+static bool paused(void *data)
+{
+    const struct explore_options *o = &((struct checking *)data)->options->explore;
+    return o->paused && o->paused(o->data);
+}
+
+static bool find_bugs(struct checking *c, struct bugs **bugs, struct error *e)
+{
+    struct explore_options explore = c->options->explore;
+    explore.settled = settled;
+    explore.progress = progress;
+    explore.paused = paused;
+    explore.data = c;
+    if (!exploration_new(&c->exploration, c->analysis, &explore, e))
+        return false;
+    c->finder = bug_finder_new(c->exploration, c->analysis);
+    if (!exploration_run(c->exploration, e)) {
+        bug_finder_free(c->finder);
+        return false;
+    }
+    return bug_finder_finish(c->finder, bugs, e) &&
+           (!c->options->verify || bugs_verify(*bugs, c->exploration, c->analysis, e)) &&
+           exploration_flush(c->exploration, e);
+}
+
+static bool explore(struct analysis *a, const struct check_options *options,
                     struct report_times *times, json_t **report, struct error *e)
 {
-    struct exploration *x = NULL;
+    struct checking c = {.options = options, .analysis = a};
     struct bugs *bugs = NULL;
     uint64_t begin = clock_now();
-    bool done = exploration_new(&x, a, options, e) && exploration_run(x, e) &&
-                bugs_find(&bugs, x, a, e) && exploration_flush(x, e);
+    bool done = find_bugs(&c, &bugs, e);
     if (done) {
         times->check = seconds_since(begin);
-        *report = report_build(a, x, bugs, options, times);
-        done = report_store(a->session, *report, bugs, x, e);
+        *report = report_build(a, c.exploration, bugs, &options->explore, times);
+        done = store(a, c.exploration, bugs, *report, options->fix_count > 0, e);
         if (!done) {
             json_decref(*report);
             *report = NULL;
         }
     }
     bugs_free(bugs);
-    exploration_free(x);
+    exploration_free(c.exploration);
     return done;
 }
 
@@ -34,13 +111,34 @@ bool check_run(struct session *s, const struct check_options *options, json_t **
                struct error *e)
 {
     struct analysis *a;
-    struct analysis_options analysis = {.model = options->model, .behaviours = BEHAVIOUR_DEFAULTS};
+    struct analysis_options analysis = {.model = options->model,
+                                        .behaviours = analysis_behaviours(s),
+                                        .fixes = options->fixes,
+                                        .fix_count = options->fix_count,
+                                        .interrupt = options->interrupt};
     struct report_times times;
     uint64_t begin = clock_now();
     if (!analysis_new(&a, s, &analysis, e))
         return false;
     times.analyse = seconds_since(begin);
-    bool done = explore(a, &options->explore, &times, report, e);
+    bool done = explore(a, options, &times, report, e);
     analysis_free(a);
     return done;
+}
+
+bool check_complete(struct check_options *options, struct session *s, struct error *e)
+{
+    struct explore_options *x = &options->explore;
+    const char *told = session_meta(s, "acknowledgements");
+    x->dir = session_meta(s, "directory");
+    if (!x->checker) { /* a checker that is given now is looked for here */
+        x->checker = session_meta(s, "checker");
+        x->cwd = session_meta(s, "folder");
+    }
+    if (told && !strcmp(told, "no"))
+        x->acknowledgements = false;
+    if (!x->checker)
+        return error_set(e, "no checker: give the command that recovers from a crash state and "
+                            "says whether it is consistent, with --checker");
+    return true;
 }

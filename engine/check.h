@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * check: from a session to its bugs, in one call: analysis, exploration, causes, report. What is
- * found is in the session when it returns.
+ * found is in the session when it returns. A check with pretended syncs is a try: its report is
+ * kept apart from that of the last check, and says what became of each of that check's bugs.
  */
 #ifndef ENGINE_CHECK_H
 #define ENGINE_CHECK_H
@@ -11,7 +12,21 @@
 struct check_options {
     struct model model;
     struct explore_options explore;
+    const struct fix *fixes; /* pretended; any make it a try */
+    size_t fix_count;
+    bool verify;                         /* try the sync that is proposed for each bug, too */
+    const struct interrupt *interrupt;   /* for what comes before the exploration; NULL: none */
+    /* For those who watch, each may be NULL; with explore.data. An inconsistent state, by its
+     * number from 1, and a bug as the report has it, as soon as they are known; in the order in
+     * which the report has them. */
+    void (*inconsistent)(void *data, uint64_t number, const struct explored *state);
+    void (*bug)(void *data, const json_t *bug);
 };
+
+/* What was not said is as the target's config had it, or as the run was started: the checker and
+ * its folder, the data directory, whether verdicts depend on what was told. Fails without a
+ * checker. */
+bool check_complete(struct check_options *options, struct session *s, struct error *e);
 
 /* *report is the document (report.h), the caller's. False when it could not be done; an
  * interruption is no failure, the report says so then ("complete": false). */

@@ -51,6 +51,10 @@ static const struct config_key keys[] = {
      .help = "checkers at once, 0 for one per core"},
     {"explore", "timeout", CONFIG_NUMBER, AT(timeout), "30", .max = TIMEOUT_MAX,
      .help = "seconds for one checker run"},
+    {"explore", "behaviour_max", CONFIG_NUMBER, AT(behaviour_max), "256", .max = UINT32_MAX,
+     .help = "ops in a merged behaviour at most, 0 for the default"},
+    {"explore", "gap", CONFIG_NUMBER, AT(gap), "10", .max = UINT32_MAX,
+     .help = "events between those of one behaviour at most, 0 for the default"},
     {.name = NULL},
 };
 

@@ -55,6 +55,7 @@ struct config {
     char *model, *stores;
     char *strategy;
     uint64_t budget, jobs, timeout;
+    uint64_t behaviour_max, gap;
 
     char *file; /* the target's file, absolute, and the folder it lies in; NULL until read */
     char *folder;

@@ -180,3 +180,43 @@ void escape_cut(struct buf *b, const char *safe, int width, int flags)
         buf_text(b, ellipsis);
     }
 }
+
+void escape_cut_middle(struct buf *b, const char *safe, int width, int flags)
+{
+    const char *ellipsis = flags & ESCAPE_UTF8 ? "…" : "..";
+    int room = width - (flags & ESCAPE_UTF8 ? 1 : 2);
+
+    if (safe[escape_fitting(safe, width)] == '\0' || room < 2) {
+        escape_cut(b, safe, width, flags);
+        return;
+    }
+    int head = room / 2, tail = room - head;
+    const char *end = safe + escape_fitting(safe, escape_width(safe) - tail);
+    if (escape_width(end) > tail) /* a wide character lies across the cut */
+        end += escape_fitting(end, 2);
+    buf_add(b, safe, escape_fitting(safe, head));
+    buf_text(b, ellipsis);
+    buf_text(b, end);
+}
+
+void escape_xml(struct buf *b, const char *safe)
+{
+    for (; *safe; safe++) {
+        switch (*safe) {
+        case '&':
+            buf_text(b, "&amp;");
+            break;
+        case '<':
+            buf_text(b, "&lt;");
+            break;
+        case '>':
+            buf_text(b, "&gt;");
+            break;
+        case '"':
+            buf_text(b, "&quot;");
+            break;
+        default:
+            buf_char(b, *safe);
+        }
+    }
+}

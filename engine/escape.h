@@ -40,4 +40,10 @@ size_t escape_fitting(const char *safe, int width);
 /* Appends safe text, cut to at most width columns; an ellipsis shows that something is missing. */
 void escape_cut(struct buf *b, const char *safe, int width, int flags);
 
+/* The same for paths, which differ at their ends: what is missing is missing in the middle. */
+void escape_cut_middle(struct buf *b, const char *safe, int width, int flags);
+
+/* Appends safe text as XML or HTML has it: with entities. What XML forbids is not in safe text. */
+void escape_xml(struct buf *b, const char *safe);
+
 #endif

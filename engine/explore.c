@@ -172,10 +172,26 @@ static struct verdict verdict_of(const struct pool_verdict *from)
                             .output = xstrndup(from->output, from->output_size)};
 }
 
+/* How long a wait for a checker lasts before whoever started the exploration is asked again. */
+enum { WAIT_MS = 40 };
+
+/* Nothing goes on meanwhile, and nobody else has to wait for the session. */
+static void rest(struct exploration *x)
+{
+    struct explore_options *o = &x->options;
+    if (!o->paused || !o->paused(o->data))
+        return;
+    verdicts_flush(x->verdicts, NULL); /* if it cannot be, the next one says so */
+    while (o->paused(o->data))
+        continue;
+}
+
 /* Whether whoever started the exploration wants it to end. */
 static bool interrupted(struct exploration *x)
 {
     struct explore_counts *c = &x->counts;
+    if (!c->stopped)
+        rest(x);
     if (!c->stopped && x->options.progress && !x->options.progress(x->options.data, c)) {
         snprintf(c->cut, sizeof c->cut, "it was interrupted");
         c->complete = false;
@@ -184,15 +200,17 @@ static bool interrupted(struct exploration *x)
     return c->stopped;
 }
 
-/* Waits for one checker and keeps what it said. */
-static bool take_verdict(struct exploration *x, struct error *e)
+/* Checkers of exploration_test have tickets of their own, above all numbers of states. */
+static const uint64_t test_ticket = UINT64_C(1) << 63;
+
+/* Keeps what a checker said of a state; what an interrupted test left is not waited for. */
+static bool keep_verdict(struct exploration *x, const struct pool_verdict *from, struct error *e)
 {
-    struct pool_verdict from;
-    if (!pool_wait(x->pool, &from, -1))
-        return true; /* a signal: interrupted() decides */
     x->running--;
-    struct explored *state = &x->states.at[from.ticket];
-    struct verdict verdict = verdict_of(&from);
+    if (from->ticket >= test_ticket)
+        return true;
+    struct explored *state = &x->states.at[from->ticket];
+    struct verdict verdict = verdict_of(from);
     x->counts.checker_seconds += verdict.seconds;
     bool done = true;
     if (verdict.kind == VERDICT_NOT_RUN)
@@ -207,18 +225,29 @@ static bool take_verdict(struct exploration *x, struct error *e)
     return done;
 }
 
+/* Waits for one checker, but not for long: interrupted() is to be asked again. */
+static bool take_verdict(struct exploration *x, struct error *e)
+{
+    struct pool_verdict from;
+    if (pool_wait(x->pool, &from, WAIT_MS))
+        return keep_verdict(x, &from, e);
+    return verdicts_flush_old(x->verdicts, e);
+}
+
 /* Starts the checker on the stepper's state. Waits while all workers are busy; an interruption
  * leaves the state without a verdict. */
 static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_until,
-                          struct error *e)
+                          int *worker_out, struct error *e)
 {
     int worker;
+    *worker_out = -1;
     while ((worker = pool_idle(x->pool)) < 0) {
         if (!take_verdict(x, e))
             return false;
         if (interrupted(x))
             return true;
     }
+    *worker_out = worker;
     struct state *state = stepper_state(x->stepper);
     if (!scene_sync(x->scenes.at[worker], state, e))
         return false;
@@ -281,9 +310,34 @@ static struct schedule schedule_copy(const struct schedule *s)
     return (struct schedule){s->last, s->lost_count, lost};
 }
 
+/* Hands on the states whose verdicts are known, up to the first that waits for its checker. */
+static bool settle(struct exploration *x, struct error *e)
+{
+    while (x->options.settled && !x->counts.stopped && x->next_settled < x->states.n &&
+           x->states.at[x->next_settled].verdict != VERDICT_NOT_RUN)
+        if (!x->options.settled(x->options.data, x, x->next_settled++, e))
+            return x->counts.stopped; /* what an interruption cut short is no failure */
+    return true;
+}
+
+/* Whether a state has been met; *place is where its number belongs. One that was only met on the
+ * way to a cause counts as met from now on. */
+static bool is_new(struct exploration *x, const struct verdict_key *key, uint64_t **place)
+{
+    bool added;
+    *place = map_put(&x->seen, key, sizeof *key, &added);
+    if (!added && **place)
+        return false;
+    x->counts.shrinking -= !added;
+    x->counts.distinct++;
+    return true;
+}
+
 bool exploration_visit(struct exploration *x, const struct schedule *s, const struct unit *unit,
                        struct error *e)
 {
+    if (!settle(x, e) || !verdicts_flush_old(x->verdicts, e))
+        return false;
     if (out_of_budget(x))
         return true;
     if (!stepper_go(x->stepper, s, e))
@@ -293,11 +347,9 @@ bool exploration_visit(struct exploration *x, const struct schedule *s, const st
                              .behaviour = unit->behaviour,
                              .group = unit->group};
     state.key = key_at(x, state.crash);
-    bool added;
-    uint64_t *place = map_put(&x->seen, &state.key, sizeof state.key, &added);
-    if (!added)
+    uint64_t *place;
+    if (!is_new(x, &state.key, &place))
         return true;
-    x->counts.distinct++;
     *place = x->states.n + 1;
     state.schedule = schedule_copy(s);
     struct verdict known;
@@ -309,15 +361,16 @@ bool exploration_visit(struct exploration *x, const struct schedule *s, const st
         verdict_clear(&known);
     }
     vec_push(&x->states, state);
-    return reused || start_checker(x, x->states.n - 1, state.crash, e);
+    int worker;
+    return reused || start_checker(x, x->states.n - 1, state.crash, &worker, e);
 }
 
 static bool take_all_verdicts(struct exploration *x, struct error *e)
 {
     while (x->running && !interrupted(x))
-        if (!take_verdict(x, e))
+        if (!take_verdict(x, e) || !settle(x, e))
             return false;
-    return true;
+    return settle(x, e);
 }
 
 bool exploration_run(struct exploration *x, struct error *e)
@@ -366,6 +419,67 @@ struct groups *exploration_groups(const struct exploration *x)
     return x->groups;
 }
 
+/* ---- single states ---- */
+
+/* The state may be with a checker already. */
+static bool wait_for_state(struct exploration *x, const struct verdict_key *key, struct error *e)
+{
+    const uint64_t *place = map_get(&x->seen, key, sizeof *key);
+    while (place && *place && x->running && x->states.at[*place - 1].verdict == VERDICT_NOT_RUN) {
+        if (interrupted(x))
+            return error_set(e, "interrupted");
+        if (!take_verdict(x, e))
+            return false;
+    }
+    return true;
+}
+
+/* Hands on what a checker has printed since the last time. */
+static void hand_on(struct exploration *x, const char *bytes, size_t n, size_t *told)
+{
+    if (n > *told && x->options.output)
+        x->options.output(x->options.data, bytes + *told, n - *told);
+    *told = n > *told ? n : *told;
+}
+
+/* Runs the checker on the stepper's state and waits for it; others that end meanwhile are kept. */
+static bool run_test(struct exploration *x, const struct verdict_key *key, uint64_t told_until,
+                     bool watched, struct verdict *out, struct error *e)
+{
+    struct pool_verdict from = {.ticket = 0};
+    uint64_t ticket = test_ticket + x->tests++;
+    size_t told = 0;
+    int worker;
+    if (interrupted(x))
+        return error_set(e, "interrupted");
+    if (!start_checker(x, ticket, told_until, &worker, e))
+        return false;
+    for (;;) {
+        if (worker < 0 || interrupted(x))
+            return error_set(e, "interrupted");
+        bool ended = pool_wait(x->pool, &from, WAIT_MS);
+        if (ended && from.ticket == ticket)
+            break;
+        const char *bytes;
+        size_t n = pool_output(x->pool, worker, &bytes);
+        if (watched)
+            hand_on(x, bytes, n, &told);
+        if (ended ? !keep_verdict(x, &from, e) : !verdicts_flush_old(x->verdicts, e))
+            return false;
+    }
+    x->running--;
+    if (watched)
+        hand_on(x, from.output, from.output_size, &told);
+    *out = verdict_of(&from);
+    x->counts.checker_seconds += out->seconds;
+    bool done = out->kind == VERDICT_NOT_RUN
+                    ? error_set(e, "a checker could not be run: %s", out->output)
+                    : verdicts_add(x->verdicts, key, out, e);
+    if (!done)
+        verdict_clear(out);
+    return done;
+}
+
 bool exploration_test(struct exploration *x, const bool *survives, uint32_t last,
                       uint64_t told_until, struct verdict *out, struct error *e)
 {
@@ -375,24 +489,16 @@ bool exploration_test(struct exploration *x, const bool *survives, uint32_t last
     bool added;
     map_put(&x->seen, &key, sizeof key, &added);
     x->counts.shrinking += added;
-    if (find_verdict(x, &key, out))
-        return true;
-    /* Checkers that an interruption left running would be taken for this one. */
-    if (interrupted(x))
-        return error_set(e, "interrupted");
-    struct pool_verdict from;
-    if (!start_checker(x, 0, told_until, e))
+    if (!wait_for_state(x, &key, e))
         return false;
-    while (!pool_wait(x->pool, &from, -1))
-        if (interrupted(x))
-            return error_set(e, "interrupted");
-    x->running--;
-    *out = verdict_of(&from);
-    x->counts.checker_seconds += out->seconds;
-    bool done = out->kind == VERDICT_NOT_RUN
-                    ? error_set(e, "a checker could not be run: %s", out->output)
-                    : verdicts_add(x->verdicts, &key, out, e);
-    if (!done)
-        verdict_clear(out);
-    return done;
+    return find_verdict(x, &key, out) || run_test(x, &key, told_until, false, out, e);
+}
+
+bool exploration_watch(struct exploration *x, const bool *survives, uint32_t last,
+                       uint64_t told_until, struct verdict *out, struct error *e)
+{
+    if (!stepper_go_set(x->stepper, survives, last, e))
+        return false;
+    struct verdict_key key = key_at(x, told_until);
+    return run_test(x, &key, told_until, true, out, e);
 }

@@ -32,33 +32,45 @@ const char *strategy_name(enum strategy s);
 
 struct explore_counts {
     uint64_t enumerated, distinct;
-    uint64_t tested; /* checkers run */
-    uint64_t reused; /* verdicts that the session had already */
-    uint64_t inconsistent; /* distinct states */
-    uint64_t shrinking;    /* distinct states besides that it took to find causes */
+    uint64_t tested;        /* checkers run */
+    uint64_t reused;        /* verdicts that the session had already */
+    uint64_t inconsistent;  /* distinct states */
+    uint64_t shrinking;     /* distinct states besides that it took to find causes */
     double checker_seconds; /* summed over runs */
     uint64_t units;         /* behaviours that were to be tested */
+    uint64_t expected;      /* how many states will be enumerated, as far as it is known; 0: not */
     /* Sets of ops that the whole trace allows, before equal images are told apart; 0: not counted,
      * the trace is too long. */
     uint64_t possible;
     bool possible_exact; /* else it is an upper bound */
-    bool complete;          /* nothing was cut short */
-    bool stopped;           /* progress() said so */
-    char cut[160];          /* what was cut short, in words */
+    bool complete;       /* nothing was cut short */
+    bool stopped;        /* progress() said so */
+    char cut[160];       /* what was cut short, in words */
 };
+
+struct exploration;
 
 struct explore_options {
     enum strategy strategy;
     uint64_t budget; /* states to enumerate at most; 0: no limit */
     uint64_t seed;
-    const char *checker; /* a command, {dir} is the data directory */
-    const char *dir;     /* where the program had its data */
-    const char *cwd;     /* where the checker is run */
-    int jobs;            /* 0: one a core */
-    double timeout;      /* seconds for one checker */
+    const char *checker;   /* a command, {dir} is the data directory */
+    const char *dir;       /* where the program had its data */
+    const char *cwd;       /* where the checker is run */
+    int jobs;              /* 0: one a core */
+    double timeout;        /* seconds for one checker */
     bool acknowledgements; /* verdicts depend on what was told */
-    /* Called now and then with the counts so far; false stops the exploration cleanly. */
+    /* Each may be NULL. Called now and then, at least some twenty times a second, with the counts
+     * so far; false stops the exploration cleanly. */
     bool (*progress)(void *data, const struct explore_counts *counts);
+    /* Asked after that. While it says so nothing goes on, and everything found is on the disk; it
+     * is asked again and again, and may take its time to answer. */
+    bool (*paused)(void *data);
+    /* Called with each distinct state of exploration_states() once its verdict is known, in the
+     * order in which they were met. It may have others tested. An error ends the exploration. */
+    bool (*settled)(void *data, struct exploration *x, size_t state, struct error *e);
+    /* What a checker prints, as it comes; only for exploration_watch. */
+    void (*output)(void *data, const char *bytes, size_t n);
     void *data;
 };
 
@@ -71,8 +83,6 @@ struct explored {
     uint32_t group;     /* NO_OP when there is none */
     enum verdict_kind verdict;
 };
-
-struct exploration;
 
 bool exploration_new(struct exploration **out, struct analysis *a,
                      const struct explore_options *options, struct error *e);
@@ -87,6 +97,10 @@ size_t exploration_states(const struct exploration *x, const struct explored **o
  * survives[i] for i ≤ last. The verdict is the session's when it has one. */
 bool exploration_test(struct exploration *x, const bool *survives, uint32_t last,
                       uint64_t told_until, struct verdict *out, struct error *e);
+
+/* The same, with the checker run whatever is known, and its output handed on as it comes. */
+bool exploration_watch(struct exploration *x, const bool *survives, uint32_t last,
+                       uint64_t told_until, struct verdict *out, struct error *e);
 
 /* Makes all verdicts so far durable. */
 bool exploration_flush(struct exploration *x, struct error *e);

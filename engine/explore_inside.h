@@ -38,10 +38,12 @@ struct exploration {
     vec_of(struct unit) units;
     struct map seen; /* struct verdict_key → place in states, plus 1; 0: met when shrinking */
     vec_of(struct explored) states;
-    size_t running;    /* checkers */
-    char *checker;     /* the command and the files that it names: see checker_identity */
-    uint64_t left_out; /* ops of environments beyond the limit */
-    bool may_link;     /* some state may have a file with several names */
+    size_t running;      /* checkers */
+    size_t next_settled; /* states before this one have been handed on */
+    uint64_t tests;      /* checkers run for exploration_test so far: see test_ticket */
+    char *checker;       /* the command and the files that it names: see checker_identity */
+    uint64_t left_out;   /* ops of environments beyond the limit */
+    bool may_link;       /* some state may have a file with several names */
     bool stop;
 };
 

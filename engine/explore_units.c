@@ -137,6 +137,9 @@ static struct schedule schedule_of(const struct members *m, const struct ideal *
     return s;
 }
 
+/* Beyond this the count is a number that nobody believes, and takes long. */
+enum { COUNTED_OPS_MAX = 2048 };
+
 /* One level of one unit. */
 static bool unit_level(struct exploration *x, struct unit *u, uint32_t level, struct error *e)
 {
@@ -161,9 +164,38 @@ static bool unit_level(struct exploration *x, struct unit *u, uint32_t level, st
     return done;
 }
 
+/* How many states that will be, for those who wait: no further than the budget, and not at all when
+ * there are more units than are counted in a moment. */
+static void expect(struct exploration *x)
+{
+    enum { UNITS_COUNTED = 256, EFFORT = IDEALS_COUNT_EFFORT / UNITS_COUNTED };
+    uint64_t most = x->options.budget ? x->options.budget : UINT64_MAX, sum = 0;
+    if (x->units.n > most) { /* each has one at least */
+        x->counts.expected = most;
+        return;
+    }
+    for (size_t i = 0; i < x->units.n && sum < most; i++) {
+        if (i == UNITS_COUNTED || x->units.at[i].ops > COUNTED_OPS_MAX) {
+            sum = x->options.budget;
+            break;
+        }
+        struct members m = {0};
+        members_make(x, &x->units.at[i], &m);
+        struct ideals_options options = {.location = m.location};
+        struct ideals *it = ideals_new(&m.poset, &options);
+        uint64_t count = ideals_count(it, EFFORT).count;
+        sum = count > most - sum ? most : sum + count;
+        ideals_free(it);
+        members_free(&m);
+    }
+    x->counts.expected = sum == UINT64_MAX ? 0 : sum;
+}
+
 static bool by_levels(struct exploration *x, struct error *e)
 {
     bool left = true;
+    if (x->options.progress)
+        expect(x);
     for (uint32_t level = 0; left && !exploration_ended(x); level++) {
         left = false;
         for (size_t i = 0; i < x->units.n && !exploration_ended(x); i++) {
@@ -185,9 +217,6 @@ static const struct unit whole_trace = {.behaviour = NO_BEHAVIOUR, .group = NO_O
 /* Every op of the trace in one order matrix: beyond this it takes too much memory, and has more
  * sets than anybody waits for. */
 enum { EXHAUSTIVE_OPS_MAX = 8192 };
-
-/* Beyond this the count is a number that nobody believes, and takes long. */
-enum { COUNTED_OPS_MAX = 2048 };
 
 void exploration_count_possible(struct exploration *x)
 {
@@ -230,6 +259,32 @@ static bool prefixes(struct exploration *x, struct error *e)
     return true;
 }
 
+/* How many ops were issued before a position. */
+static uint32_t ops_before(const struct graph *g, uint64_t position)
+{
+    size_t low = 0, high = g->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (g->issued[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
+static bool at_fixes(struct exploration *x, struct error *e)
+{
+    const struct graph *g = x->analysis->graph;
+    for (size_t i = 0; i < g->fix_count && !exploration_ended(x); i++) {
+        uint32_t next = ops_before(g, g->fixes[i].position);
+        struct schedule s = {.last = next ? next - 1 : NO_OP};
+        if (!exploration_visit(x, &s, &whole_trace, e))
+            return false;
+    }
+    return true;
+}
+
 /* What was issued when a sync began, and when it had returned. */
 static bool at_syncs(struct exploration *x, struct error *e)
 {
@@ -243,7 +298,7 @@ static bool at_syncs(struct exploration *x, struct error *e)
             return false;
     }
     struct schedule end = {.last = a->graph->n ? (uint32_t)a->graph->n - 1 : NO_OP};
-    return exploration_visit(x, &end, &whole_trace, e);
+    return at_fixes(x, e) && exploration_visit(x, &end, &whole_trace, e);
 }
 
 /* splitmix64: small, and the same everywhere. */

@@ -19,7 +19,21 @@ void graph_free(struct graph *g)
     free(g->first);
     free(g->edges);
     free(g->event_first);
+    free(g->fixes);
     free(g);
+}
+
+const struct fix *graph_fix_at(const struct graph *g, uint64_t position)
+{
+    size_t low = 0, high = g->fix_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (g->fixes[middle].position < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < g->fix_count && g->fixes[low].position == position ? &g->fixes[low].fix : NULL;
 }
 
 uint32_t graph_event_ops(const struct graph *g, uint64_t event, size_t *count)
@@ -123,12 +137,6 @@ struct between {
     vec_of(uint32_t) ops;
 };
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Walks back from the ops. What comes before something is durable no later than it. So the walk
  * passes by what is durable before any of the ops is: nothing of them leads there; and by what was
  * durable when the op that follows it was issued: whatever leads there was, too, and that is
@@ -158,7 +166,7 @@ static void find_between(const struct graph *g, const uint32_t *ops, size_t n, s
         }
     }
     vec_free(&todo);
-    qsort(b->ops.at, b->ops.n, sizeof *b->ops.at, by_number);
+    qsort(b->ops.at, b->ops.n, sizeof *b->ops.at, op_by_number);
     for (size_t i = 0; i < b->ops.n; i++)
         *scratch_get(&b->index, b->ops.at[i]) = i;
 }

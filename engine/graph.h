@@ -7,6 +7,11 @@
  * it was durable before the other was issued. durable(a) is the position at which the earliest
  * sync that covers a, or that covers something a must precede, has returned.
  *
+ * A *fix* is a sync that the program did not make, pretended to see what it would change: it begins
+ * and returns at once, after one event has returned and before anything else happens. Its position
+ * is one that no event has (session.h); events and ops keep their numbers, unless the model has a
+ * sync carry copies of ops: these are counted among the ops of the last event begun before.
+ *
  * Building is one pass over the events and two over the ops; memory is O(ops).
  */
 #ifndef ENGINE_GRAPH_H
@@ -17,9 +22,16 @@
 #include <stdint.h>
 
 #include "engine/error.h"
+#include "engine/interrupt.h"
 #include "engine/model.h"
 #include "engine/op.h"
 #include "engine/stream.h"
+
+struct fix {
+    uint64_t after; /* the event; it must have returned */
+    uint32_t file;  /* what is synced: a file or a directory; 0 for CALL_SYNC */
+    uint16_t call;  /* CALL_FSYNC, CALL_FDATASYNC or CALL_SYNC */
+};
 
 /* Where events and the starting image come from: a session, or a litmus program. */
 struct graph_source {
@@ -29,6 +41,14 @@ struct graph_source {
     /* Files that exist before the run: length, and whether a block has data (no hole). */
     uint64_t (*length)(void *data, uint32_t file);
     bool (*has_block)(void *data, uint32_t file, uint64_t block);
+    const struct fix *fixes; /* in any order; only when all positions of the events are even */
+    size_t fix_count;
+    const struct interrupt *interrupt; /* NULL: nobody asks */
+};
+
+struct placed_fix {
+    struct fix fix;
+    uint64_t position; /* at which it begins and returns */
 };
 
 struct graph_edge {
@@ -51,12 +71,18 @@ struct graph {
     uint32_t *event_first; /* [events + 2]: the first op issued at or after an event's entry */
     uint64_t events;
     uint64_t end; /* the last position of the run */
+    struct placed_fix *fixes; /* by position */
+    size_t fix_count;
 };
 
-/* Fails when the source does, or when a call or the run is larger than can be followed by blocks. */
+/* Fails when the source does, when it is interrupted, when a fix comes after no event that returned,
+ * or when a call or the run is larger than can be followed by blocks. */
 bool graph_build(struct graph **out, const struct model *model, const struct graph_source *source,
                  struct error *e);
 void graph_free(struct graph *g);
+
+/* What is pretended at a position; NULL when nothing is. */
+const struct fix *graph_fix_at(const struct graph *g, uint64_t position);
 
 /* Whether a must persist before b (a ≠ b). Cheap when a sync or nothing decides; otherwise walks
  * back from b, no further than a. */

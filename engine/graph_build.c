@@ -293,6 +293,48 @@ static void take_event(struct builder *b)
     }
 }
 
+/* ---- pretended syncs ---- */
+
+static int by_position(const void *x, const void *y)
+{
+    const struct placed_fix *a = x, *b = y;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+/* Each one lies at the free position behind the exit of its event. */
+static bool place_fixes(struct builder *b, struct error *e)
+{
+    const struct graph_source *source = b->source;
+    for (size_t i = 0; i < source->fix_count; i++) {
+        const struct fix *fix = &source->fixes[i];
+        struct event event;
+        if (!source->event(source->data, fix->after, &event, e))
+            return false;
+        if (event.exit == NEVER)
+            return error_set(e, "event %llu never returned: nothing can be synced after it",
+                             (unsigned long long)fix->after);
+        vec_push(&b->fixes, (struct placed_fix){*fix, event.exit + 1});
+    }
+    if (b->fixes.n)
+        qsort(b->fixes.at, b->fixes.n, sizeof *b->fixes.at, by_position);
+    return true;
+}
+
+/* Makes the pretended syncs that come before a position and were not made yet. What they carry
+ * belongs to the event before, as far as anybody asks which event's ops are which. */
+static void take_fixes(struct builder *b, uint64_t position)
+{
+    for (; b->next_fix < b->fixes.n && b->fixes.at[b->next_fix].position < position;
+         b->next_fix++) {
+        const struct placed_fix *at = &b->fixes.at[b->next_fix];
+        b->event = (struct event){.entry = at->position,
+                                  .exit = at->position,
+                                  .call = at->fix.call,
+                                  .file = at->fix.file};
+        take_event(b);
+    }
+}
+
 /* ---- durability ---- */
 
 static int by_exit(const void *x, const void *y)
@@ -418,6 +460,30 @@ static void builder_free(struct builder *b)
     vec_free(&b->covered);
     vec_free(&b->first);
     vec_free(&b->edges);
+    vec_free(&b->fixes);
+}
+
+/* Goes through the events, and the pretended syncs between them. */
+static bool take_all(struct builder *b, uint32_t *event_first, uint64_t *end, struct error *e)
+{
+    const struct graph_source *source = b->source;
+    for (b->number = 1; b->number <= source->events; b->number++) {
+        struct event event;
+        if (!source->event(source->data, b->number, &event, e) ||
+            (b->number % INTERRUPT_EVERY == 0 && !interrupt_go_on(source->interrupt, e)))
+            return false;
+        take_fixes(b, event.entry);
+        b->event = event;
+        event_first[b->number] = (uint32_t)b->ops.n;
+        if (!can_take(b, e))
+            return false;
+        if (event.exit != NEVER && event.exit > *end)
+            *end = event.exit;
+        take_event(b);
+    }
+    take_fixes(b, NEVER);
+    event_first[source->events + 1] = (uint32_t)b->ops.n;
+    return true;
 }
 
 bool graph_build(struct graph **out, const struct model *model, const struct graph_source *source,
@@ -426,18 +492,11 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
     struct builder b = {.model = *model, .source = source, .journal = NO_OP};
     uint32_t *event_first = xcalloc(source->events + 2, sizeof *event_first);
     uint64_t end = 0;
-    for (b.number = 1; b.number <= source->events; b.number++) {
-        event_first[b.number] = (uint32_t)b.ops.n;
-        if (!source->event(source->data, b.number, &b.event, e) || !can_take(&b, e)) {
-            free(event_first);
-            builder_free(&b);
-            return false;
-        }
-        if (b.event.exit != NEVER && b.event.exit > end)
-            end = b.event.exit;
-        take_event(&b);
+    if (!place_fixes(&b, e) || !take_all(&b, event_first, &end, e)) {
+        free(event_first);
+        builder_free(&b);
+        return false;
     }
-    event_first[source->events + 1] = (uint32_t)b.ops.n;
     forget_files(&b);
     apply_syncs(&b);
     forget_syncs(&b);
@@ -445,6 +504,8 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
     g->event_first = event_first;
     g->events = source->events;
     g->end = end;
+    g->fixes = b.fixes.at;
+    g->fix_count = b.fixes.n;
     *out = g;
     return true;
 }

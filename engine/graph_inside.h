@@ -77,6 +77,8 @@ struct builder {
     struct map entries;          /* struct entry_key → last name op + 1 */
     uint32_t journal;            /* the last op in the journal */
     vec_of(struct sync_point) syncs;
+    vec_of(struct placed_fix) fixes; /* by position */
+    size_t next_fix;                 /* those before are made */
 };
 
 struct inode *builder_inode(struct builder *b, uint32_t file);

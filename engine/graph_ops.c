@@ -655,12 +655,6 @@ bool builder_is_current(const struct builder *b, const struct given_name *name)
     return last && (uint32_t)*last - 1 == name->op;
 }
 
-static int by_number(const void *x, const void *y)
-{
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return a < b ? -1 : a > b;
-}
-
 static bool of_entry(struct graph_edge edge)
 {
     return edge.rule == RULE_PARENT || edge.rule == RULE_ENTRY;
@@ -683,7 +677,7 @@ void builder_carry_names(struct builder *b, const uint32_t *names, size_t n)
                 vec_push(&todo, b->edges.at[i].from);
     }
     if (found.n)
-        qsort(found.at, found.n, sizeof *found.at, by_number);
+        qsort(found.at, found.n, sizeof *found.at, op_by_number);
     uint32_t previous = NO_OP;
     for (size_t k = 0; k < found.n; k++) {
         uint32_t original = found.at[k], copy = copy_op(b, original);

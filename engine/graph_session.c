@@ -95,7 +95,11 @@ bool graph_session_open(struct graph_session **out, struct session *s, struct er
         if (gs->files.at[i].extents.n)
             qsort(gs->files.at[i].extents.at, gs->files.at[i].extents.n, sizeof(struct extent),
                   by_offset);
-    gs->source = (struct graph_source){gs, session_event_count(s), read_event, length, has_block};
+    gs->source = (struct graph_source){.data = gs,
+                                       .events = session_event_count(s),
+                                       .event = read_event,
+                                       .length = length,
+                                       .has_block = has_block};
     *out = gs;
     return true;
 }

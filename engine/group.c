@@ -222,11 +222,16 @@ static uint32_t signature_of(struct former *f, uint32_t shape, uint32_t behaviou
     return signature;
 }
 
-static void sign_behaviours(struct former *f)
+/* How many behaviours or signatures are taken between two looks: some have thousands of ops. */
+enum { LOOK_EVERY = 16 };
+
+static bool sign_behaviours(struct former *f, const struct interrupt *interrupt)
 {
     struct groups *out = f->out;
     struct group_inside *s = f->s;
     for (uint32_t b = 0; b < s->list->n; b++) {
+        if (b % LOOK_EVERY == 0 && !interrupt_go_on(interrupt, NULL))
+            return false;
         uint64_t function = s->list->at[b].function;
         bool comparable = group_describe(s, b);
         uint32_t shape = comparable ? shape_of(s, function) : large_shape(s, function);
@@ -245,6 +250,7 @@ static void sign_behaviours(struct former *f)
         struct group_signature *signature = &f->signatures.at[out->signature_of[b]];
         out->members[signature->first_member + signature->members++] = b;
     }
+    return true;
 }
 
 /* ---- represents ---- */
@@ -420,16 +426,21 @@ static void list_signatures(struct former *f, const uint32_t *order)
     }
 }
 
-static void compare_signatures(struct former *f)
+static bool compare_signatures(struct former *f, const struct interrupt *interrupt)
 {
+    bool done = true;
     uint32_t *order = xmalloc((f->signatures.n + 1) * sizeof *order);
     for (uint32_t i = 0; i < f->signatures.n; i++)
         order[i] = i;
     qsort_r(order, f->signatures.n, sizeof *order, by_size, f->signatures.at);
-    for (size_t i = 0; i < f->signatures.n; i++)
+    for (size_t i = 0; i < f->signatures.n && done; i++) {
         join_groups(f, order[i]);
-    list_signatures(f, order);
+        done = i % LOOK_EVERY || interrupt_go_on(interrupt, NULL);
+    }
+    if (done)
+        list_signatures(f, order);
     free(order);
+    return done;
 }
 
 /* Numbers the ways by which ops came: call path and family. */
@@ -458,12 +469,13 @@ struct groups *groups_form(const struct behaviours *list, const struct graph *g,
     s->g = g;
     s->environments = environments;
     s->options = *options;
+    s->options.interrupt = NULL; /* it is gone when the groups are looked at */
     s->origin = number_origins(list, g);
     out->signature_of = xmalloc((list->n + 1) * sizeof *out->signature_of);
     out->members = xmalloc((list->n + 1) * sizeof *out->members);
     struct former f = {.out = out, .s = s};
-    sign_behaviours(&f);
-    compare_signatures(&f);
+    bool done =
+        sign_behaviours(&f, options->interrupt) && compare_signatures(&f, options->interrupt);
     out->at = f.groups.at;
     out->n = f.groups.n;
     out->signatures = f.signatures.at;
@@ -473,6 +485,10 @@ struct groups *groups_form(const struct behaviours *list, const struct graph *g,
     vec_free(&f.kinds);
     vec_free(&f.postings);
     map_free(&f.first_posting);
+    if (!done) {
+        groups_free(out);
+        return NULL;
+    }
     return out;
 }
 

@@ -38,6 +38,7 @@ struct group_options {
     bool paper;             /* matched ops need not be closed downwards */
     size_t environment_max; /* ops of an environment that are looked at; 0: it does not count */
     uint32_t variants;      /* environments that are told apart for one shape */
+    const struct interrupt *interrupt; /* looked at while they are formed; NULL: nobody asks */
 };
 
 /* Beyond so many environments of one shape, one that is part of another goes with it; the rest are
@@ -92,7 +93,7 @@ struct groups {
 };
 
 /* environments may be NULL when options->environment_max is 0. All arguments must outlive the
- * groups. */
+ * groups. NULL when it was interrupted, and never else. */
 struct groups *groups_form(const struct behaviours *list, const struct graph *g,
                            struct environments *environments, const struct group_options *options);
 void groups_free(struct groups *s);

@@ -136,8 +136,8 @@ static struct event *add_event(struct litmus *l, enum call call, const char *pat
 {
     struct event *event = vec_add(&l->events);
     *event = (struct event){.call = (uint16_t)call, .syscall = UINT16_MAX, .thread = 1, .fd = -1};
-    event->entry = 2 * l->events.n - 1;
-    event->exit = 2 * l->events.n;
+    event->entry = 4 * l->events.n - 2; /* even, as a session's are */
+    event->exit = 4 * l->events.n;
     if (w) {
         event->file = w->file;
         event->path = string_id(l, path);
@@ -176,8 +176,7 @@ static uint64_t add_payload(struct litmus *l, char byte, uint64_t size)
 }
 
 static bool write_to(struct litmus *l, const char *path, const struct where *w, uint64_t offset,
-                     const char *size_word, const char *fill_word, const char *how,
-                     struct error *e)
+                     const char *size_word, const char *fill_word, const char *how, struct error *e)
 {
     enum { MOST = 16 << 20 };
     uint64_t size;
@@ -394,9 +393,8 @@ static bool do_sync(struct litmus *l, const struct words *w, struct error *e)
     static const struct {
         const char *name;
         enum call call;
-    } calls[] = {{"fsync", CALL_FSYNC},
-                 {"fdatasync", CALL_FDATASYNC},
-                 {"sync_file_range", CALL_SYNC_RANGE}};
+    } calls[] = {
+        {"fsync", CALL_FSYNC}, {"fdatasync", CALL_FDATASYNC}, {"sync_file_range", CALL_SYNC_RANGE}};
     struct where at;
     if (strcmp(w->at[0], "sync") == 0) {
         add_event(l, CALL_SYNC, NULL, NULL);
@@ -537,7 +535,11 @@ bool litmus_parse(struct litmus **out, const char *text, const char *name, struc
         litmus_free(l);
         return false;
     }
-    l->source = (struct graph_source){l, l->events.n, source_event, source_length, source_block};
+    l->source = (struct graph_source){.data = l,
+                                      .events = l->events.n,
+                                      .event = source_event,
+                                      .length = source_length,
+                                      .has_block = source_block};
     *out = l;
     return true;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/buf.h"
+#include "engine/mem.h"
 
 static const struct model ext4 = {
     .name = "ext4",
@@ -64,8 +66,8 @@ static const struct model strict = {
     .program_order = true,
 };
 
-static const struct model *const models[] = {&ext4, &xfs, &btrfs, &posix, &ext4_paper, &strict,
-                                             NULL};
+static const struct model *const models[] = {&ext4,       &xfs,    &btrfs, &posix,
+                                             &ext4_paper, &strict, NULL};
 
 const struct model *const *model_table(void)
 {
@@ -90,22 +92,6 @@ const char *model_rule_reason(enum model_rule rule)
     return rules[rule].reason;
 }
 
-bool model_find(const char *name, struct model *out, struct error *e)
-{
-    struct buf known = {0};
-    for (const struct model *const *m = models; *m; m++) {
-        if (strcmp((*m)->name, name) == 0) {
-            *out = **m;
-            buf_free(&known);
-            return true;
-        }
-        buf_printf(&known, "%s%s", m == models ? "" : ", ", (*m)->name);
-    }
-    error_set(e, "there is no model %s; there are %s", name, buf_string(&known));
-    buf_free(&known);
-    return false;
-}
-
 static const struct model_switch switches[] = {
     {"auto_da_alloc", true, "ext4: a rename over a file first allocates the new file's blocks"},
     {"dioread_lock", false, "ext4: data is written before its block is allocated, so no zeros"},
@@ -126,4 +112,77 @@ bool model_set(struct model *model, const char *name, bool on, struct error *e)
     else
         return error_set(e, "model %s has no switch %s", model->name, name);
     return true;
+}
+
+static bool model_get(const struct model *model, const char *name)
+{
+    return strcmp(name, "auto_da_alloc") == 0 ? model->rename_allocates : !model->alloc_shows;
+}
+
+static const struct model *find_name(const char *name, size_t length)
+{
+    for (const struct model *const *m = models; *m; m++)
+        if (strlen((*m)->name) == length && memcmp((*m)->name, name, length) == 0)
+            return *m;
+    return NULL;
+}
+
+/* Sets the switches of " auto_da_alloc=no …". */
+static bool set_all(struct model *model, const char *text, struct error *e)
+{
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        size_t length = strcspn(text, " ");
+        const char *equals = memchr(text, '=', length);
+        bool on = equals && length - (size_t)(equals - text) == sizeof "=yes" - 1 &&
+                  memcmp(equals, "=yes", sizeof "=yes" - 1) == 0;
+        bool off = equals && length - (size_t)(equals - text) == sizeof "=no" - 1 &&
+                   memcmp(equals, "=no", sizeof "=no" - 1) == 0;
+        if (!on && !off)
+            return error_set(e, "model %s: %.*s is no switch; they are set like auto_da_alloc=no",
+                             model->name, (int)length, text);
+        char *name = xstrndup(text, (size_t)(equals - text));
+        bool known = model_set(model, name, on, e);
+        free(name);
+        if (!known)
+            return false;
+        text += length;
+    }
+    return true;
+}
+
+bool model_find(const char *name, struct model *out, struct error *e)
+{
+    size_t length = strcspn(name, " ");
+    const struct model *found = find_name(name, length);
+    if (found) {
+        *out = *found;
+        return set_all(out, name + length, e);
+    }
+    struct buf known = {0};
+    for (const struct model *const *m = models; *m; m++)
+        buf_printf(&known, "%s%s", m == models ? "" : ", ", (*m)->name);
+    error_set(e, "there is no model %s; there are %s", name, buf_string(&known));
+    buf_free(&known);
+    return false;
+}
+
+char *model_text(const struct model *model)
+{
+    struct buf text = {0};
+    const struct model *own = find_name(model->name, strlen(model->name));
+    buf_text(&text, model->name);
+    for (const struct model_switch *s = switches; own && s->name; s++)
+        if (model_get(model, s->name) != model_get(own, s->name))
+            buf_printf(&text, " %s=%s", s->name, model_get(model, s->name) ? "yes" : "no");
+    char *out = xstrdup(buf_string(&text));
+    buf_free(&text);
+    return out;
+}
+
+bool model_is(const struct model *model, const char *text)
+{
+    char *own = model_text(model);
+    bool is = !strcmp(own, text);
+    free(own);
+    return is;
 }

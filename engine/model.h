@@ -82,8 +82,16 @@ const struct model_switch *model_switches(void);
 /* All models, ended by NULL; the first is the default. */
 const struct model *const *model_table(void);
 
-/* A copy of the model of that name; false with the known names in the error. */
+/* A copy of the model of that name, with the switches that follow it set: "ext4", "ext4
+ * auto_da_alloc=no". False with the known names in the error. */
 bool model_find(const char *name, struct model *out, struct error *e);
+
+/* The model in the form that model_find takes: its name, and the switches that are not as its own
+ * table has them. The caller frees it. */
+char *model_text(const struct model *model);
+
+/* Whether a text of that form says this model. */
+bool model_is(const struct model *model, const char *text);
 
 /* Sets a switch of it. False when there is no such switch. */
 bool model_set(struct model *model, const char *name, bool on, struct error *e);

@@ -18,6 +18,8 @@ uint64_t moment_begun(struct session *s, uint64_t position)
 uint64_t moment_returned(struct session *s, uint64_t position)
 {
     struct event event;
+    if (session_position(session_position_recorded(position)) != position)
+        return 0;
     for (uint64_t n = moment_begun(s, position); n; n--)
         if (session_event(s, n, &event, NULL) && event.exit == position)
             return n;

@@ -13,7 +13,8 @@
 /* The last event that had begun before a position; 0 when none had. O(log n). */
 uint64_t moment_begun(struct session *s, uint64_t position);
 
-/* The event that returned at a position; 0 when none did. Takes O(log n) steps and one for each
+/* The event that returned at a position; 0 when none did, as at those that are only pretended
+ * (graph_fix_at). Takes O(log n) steps and one for each
  * event that was entered since that one. */
 uint64_t moment_returned(struct session *s, uint64_t position);
 

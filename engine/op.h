@@ -45,4 +45,11 @@ struct op {
 /* What op numbers that mean "none" look like. */
 #define NO_OP UINT32_MAX
 
+/* For qsort() of op numbers. */
+static inline int op_by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
 #endif

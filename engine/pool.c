@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,12 @@ struct told {
     struct buf last;
 };
 
+/* What the zygote and the pool share. */
+struct shared {
+    _Atomic uint64_t kept; /* of the output, by the checker that runs */
+    char output[];
+};
+
 struct worker {
     struct zygote zygote;
     struct zygote_plan plan;
@@ -48,7 +55,8 @@ struct worker {
     struct pool_command command;
     vec_of(char *) environment;
     struct told printed, markers;
-    char *output; /* shared with the zygote; output_limit and NOTE_MAX bytes */
+    struct shared *shared;
+    char *output; /* in it: output_limit and NOTE_MAX bytes */
     bool busy;
     bool copied; /* the checker works on the copy */
     uint64_t ticket;
@@ -66,6 +74,11 @@ struct pool {
 };
 
 /* ---- what the checker is told ---- */
+
+static size_t shared_size(const struct pool *p)
+{
+    return sizeof(struct shared) + p->options.output_limit + NOTE_MAX;
+}
 
 static bool told_open(struct told *t, const char *folder, const char *name, struct error *e)
 {
@@ -173,6 +186,7 @@ static void fill_plan(struct pool *p, struct worker *w)
     plan->disk_limit = o->disk_limit;
     plan->output = w->output;
     plan->output_limit = o->output_limit;
+    plan->kept = &w->shared->kept;
 }
 
 static bool start_zygote(struct pool *p, int index, struct error *e)
@@ -197,8 +211,8 @@ static void worker_close(struct pool *p, struct worker *w)
     for (size_t i = 0; i < w->environment.n; i++)
         free(w->environment.at[i]);
     vec_free(&w->environment);
-    if (w->output)
-        munmap(w->output, p->options.output_limit + NOTE_MAX);
+    if (w->shared)
+        munmap(w->shared, shared_size(p));
     if (w->folder)
         pool_files_remove(w->folder);
     free(w->folder);
@@ -227,11 +241,12 @@ static bool worker_open(struct pool *p, int index, struct error *e)
     free(about);
     if (!good)
         return false;
-    void *shared = mmap(NULL, o->output_limit + NOTE_MAX, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *shared =
+        mmap(NULL, shared_size(p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return error_errno(e, "no memory for the checkers' output");
-    w->output = shared;
+    w->shared = shared;
+    w->output = w->shared->output;
     fill_plan(p, w);
     return start_zygote(p, index, e);
 }
@@ -398,6 +413,13 @@ const char *pool_dir(const struct pool *p, int worker)
     return p->workers[worker].dir;
 }
 
+size_t pool_output(const struct pool *p, int worker, const char **out)
+{
+    const struct worker *w = &p->workers[worker];
+    *out = w->output;
+    return w->busy ? (size_t)atomic_load(&w->shared->kept) : 0;
+}
+
 int pool_fd(const struct pool *p)
 {
     return p->epoll;
@@ -443,6 +465,7 @@ bool pool_run(struct pool *p, int worker, const struct pool_input *input, struct
     w->copied = p->way == POOL_COPY || (input->hard_links && !w->zygote.links);
     if (w->copied && !copy_state(w, e))
         return false;
+    atomic_store(&w->shared->kept, 0);
     const struct zygote_request request = {
         .crash_event = input->crash_event, .hard_links = input->hard_links, .copied = w->copied};
     if (!zygote_send(&w->zygote, &request))

@@ -119,6 +119,10 @@ bool pool_run(struct pool *p, int worker, const struct pool_input *input, struct
  * when nothing runs, the time is up, or a signal came. */
 bool pool_wait(struct pool *p, struct pool_verdict *out, int timeout_ms);
 
+/* What the worker's checker has printed so far, while it runs; how many bytes is returned. They stay
+ * where they are, and more follow. */
+size_t pool_output(const struct pool *p, int worker, const char **out);
+
 /* Becomes readable when pool_wait would not wait. */
 int pool_fd(const struct pool *p);
 

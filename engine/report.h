@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * report: what a check found, as the JSON document of the contract ("flotsam report --format json"),
- * kept in the session when the check ends. Everything else that is printed of it (text, SARIF,
- * JUnit) is made from that document, on any machine, without working anything out again.
+ * report: what a check found, as the JSON document of the contract ("flotsam report --format
+ * json"), kept in the session when the check ends. Everything else that is printed of it (text,
+ * SARIF, JUnit) is made from that document, on any machine, without working anything out again.
  */
 #ifndef ENGINE_REPORT_H
 #define ENGINE_REPORT_H
@@ -20,16 +20,36 @@ struct report_times {
 json_t *report_build(struct analysis *a, struct exploration *x, const struct bugs *bugs,
                      const struct explore_options *options, const struct report_times *times);
 
+/* One bug of it; the caller owns it. */
+json_t *report_bug(struct analysis *a, struct exploration *x, const struct bug *b);
+
 /* Keeps it in the session, with what is needed to make each bug's state again, and all states that
- * were met. */
-bool report_store(struct session *s, json_t *report, const struct bugs *bugs,
+ * were met. That of a try of pretended syncs is kept apart: both are there afterwards. */
+bool report_store(const json_t *report, const struct bugs *bugs, const struct analysis *a,
                   const struct exploration *x, struct error *e);
+bool report_store_try(const json_t *report, const struct bugs *bugs, const struct analysis *a,
+                      const struct exploration *x, struct error *e);
 
 /* The session's report; an error when it has not been checked yet. The caller owns it. */
 json_t *report_load(struct session *s, struct error *e);
 
+/* That of the last try, likewise; "compared" tells what became of the check's bugs
+ * (report_compare). */
+json_t *report_load_try(struct session *s, struct error *e);
+
+/* report_compare.c: what became of the bugs of one report in another, by their causes:
+ *   { "complete": whether the later one left nothing out,
+ *     "bugs": [ { "id", "outcome", "states", "states_now", "now": id in the later one, or null } ],
+ *     "new": [ ids in the later one ] }
+ * outcome: "gone"; "still" there by the same cause; "changed": what came too early still does, but
+ * something else is lost; "unknown": not met again, but not everything was gone through. The caller
+ * owns it. */
+json_t *report_compare(const json_t *before, const json_t *now);
+
 /* One op as the contract has it; stack: with its stack. The caller owns it. */
 json_t *report_op(struct analysis *a, uint32_t op, bool stack);
+/* The same of an event that made no op: a sync, an acknowledgement. */
+json_t *report_event(struct analysis *a, uint64_t event, bool stack);
 const char *report_op_kind(const struct op *op); /* name, size, alloc, data, zero, range */
 
 /* Text from anywhere as JSON: what is no text is escaped as it would be on a screen. */
@@ -54,9 +74,13 @@ struct report_state {
     uint32_t *lost; /* all ops up to last that did not survive; the caller frees it */
     size_t lost_count;
     uint64_t told_until;
-    char *model; /* whose op numbers they are; the caller frees it */
+    char *model;       /* whose op numbers they are; the caller frees it */
+    struct fix *fixes; /* and with which syncs pretended; likewise */
+    size_t fix_count;
 };
 bool report_bug_state(struct session *s, uint32_t bug, struct report_state *out, struct error *e);
+bool report_try_bug_state(struct session *s, uint32_t bug, struct report_state *out,
+                          struct error *e);
 
 /* The states of the last check are numbered from 1 in the order in which they were met. */
 struct report_listed {
@@ -65,8 +89,15 @@ struct report_listed {
     enum verdict_kind verdict;
 };
 uint64_t report_state_count(struct session *s);
+uint64_t report_try_state_count(struct session *s);
 bool report_listed_state(struct session *s, uint64_t number, struct report_listed *out,
                          struct error *e);
+/* Without the pretended syncs, which all states of a try share: report_try_bug_state has them. */
+bool report_try_listed_state(struct session *s, uint64_t number, struct report_listed *out,
+                             struct error *e);
+/* The next (+1) or previous (−1) one after number `from` that is not consistent; 0: none. Reads no
+ * further than that. */
+uint64_t report_next_bad(struct session *s, uint64_t from, int step);
 void report_state_clear(struct report_state *state);
 
 /* Whether a state that a session holds can be one of that graph. */

@@ -9,34 +9,11 @@
 #include "engine/report.h"
 #include "engine/report_words.h"
 
-/* Text that is safe already, so it has no characters that XML forbids. */
-static void add_xml(struct buf *out, const char *safe)
-{
-    for (; *safe; safe++) {
-        switch (*safe) {
-        case '&':
-            buf_text(out, "&amp;");
-            break;
-        case '<':
-            buf_text(out, "&lt;");
-            break;
-        case '>':
-            buf_text(out, "&gt;");
-            break;
-        case '"':
-            buf_text(out, "&quot;");
-            break;
-        default:
-            buf_char(out, *safe);
-        }
-    }
-}
-
 /* Takes the value. */
 static void attribute(struct buf *out, const char *name, struct buf *value)
 {
     buf_printf(out, " %s=\"", name);
-    add_xml(out, buf_string(value));
+    escape_xml(out, buf_string(value));
     buf_char(out, '"');
     buf_free(value);
 }
@@ -108,7 +85,7 @@ static void add_case(struct buf *out, const json_t *report, const json_t *bug)
     attribute(out, "type", &type);
     buf_char(out, '>');
     report_bug_text(report, bug, &full);
-    add_xml(out, buf_string(&full));
+    escape_xml(out, buf_string(&full));
     buf_free(&full);
     buf_text(out, "</failure>\n    </testcase>\n");
 }
@@ -122,7 +99,7 @@ static void add_only_case(struct buf *out, const char *caveat)
         return;
     }
     buf_text(out, ">\n      <failure type=\"unknown\" message=\"");
-    add_xml(out, caveat);
+    escape_xml(out, caveat);
     buf_text(out, "\"/>\n    </testcase>\n");
 }
 

@@ -257,9 +257,9 @@ static json_t *bug_message(const json_t *report, const json_t *bug)
     report_add(&text, bug, "rule", ESCAPE_UTF8);
     buf_text(&text, ".\nChecker: ");
     report_add_verdict(&text, bug);
-    if (report_has(bug, "fix")) {
+    if (report_has_fix(bug)) {
         buf_text(&text, ".\nProposed fix: ");
-        report_add(&text, bug, "fix", ESCAPE_UTF8);
+        report_add_fix(&text, bug, ESCAPE_UTF8);
     }
     buf_text(&text, ".\nTo reproduce: ");
     report_add_replay(&text, report, bug);
@@ -305,9 +305,9 @@ static void set_locations(json_t *result, const json_t *bug)
 
 static json_t *result_of(const json_t *report, const json_t *bug, struct map *seen)
 {
-    static const char *const kept[] = {"id",          "kind",   "rule",   "fix",
-                                       "behaviour",   "states", "status", "checker",
-                                       "crash_event", "told",   NULL};
+    static const char *const kept[] = {
+        "id",      "kind",        "rule", "fix",   "behaviour", "states",       "status",
+        "checker", "crash_event", "told", "cause", "note",      "duplicate_of", NULL};
     json_t *out = json_object(), *properties = json_object();
     set_rule(out, bug);
     json_object_set_new(out, "kind", json_string("fail"));

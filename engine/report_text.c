@@ -212,7 +212,20 @@ static void add_seen(struct buf *out, const json_t *bug)
     if (report_has(bug, "status")) {
         buf_text(&text, "; status: ");
         report_add(&text, bug, "status", escape_locale());
+        if (json_is_integer(json_object_get(bug, "duplicate_of")))
+            buf_printf(&text, " of bug %" JSON_INTEGER_FORMAT, report_number(bug, "duplicate_of"));
     }
+    paragraph(out, INDENT, INDENT, &text);
+    buf_char(out, '\n');
+    if (report_has(bug, "note"))
+        section(out, "Note", bug, "note");
+}
+
+static void add_fix(struct buf *out, const json_t *bug)
+{
+    struct buf text = {0};
+    buf_text(&text, "Proposed fix: ");
+    report_add_fix(&text, bug, escape_locale());
     paragraph(out, INDENT, INDENT, &text);
     buf_char(out, '\n');
 }
@@ -234,8 +247,8 @@ void report_bug_text(const json_t *report, const json_t *bug, struct buf *out)
     section(out, "Why it is legal", bug, "rule");
     add_checker(out, bug);
     add_acknowledged(out, bug);
-    if (report_has(bug, "fix"))
-        section(out, "Proposed fix", bug, "fix");
+    if (report_has_fix(bug))
+        add_fix(out, bug);
     add_seen(out, bug);
     buf_text(out, "  How to reproduce: ");
     report_add_replay(out, report, bug);

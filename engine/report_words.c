@@ -162,6 +162,28 @@ static void add_quoted(struct buf *out, const char *text)
     buf_free(&shown);
 }
 
+bool report_has_fix(const json_t *bug)
+{
+    return report_has(bug, "fix") || report_has(json_object_get(bug, "fix"), "text");
+}
+
+void report_add_fix(struct buf *out, const json_t *bug, int flags)
+{
+    const json_t *fix = json_object_get(bug, "fix");
+    if (!json_is_object(fix)) {
+        report_add(out, bug, "fix", flags);
+        return;
+    }
+    report_add(out, fix, "text", flags);
+    if (!json_is_boolean(json_object_get(fix, "verified")))
+        return;
+    buf_printf(out, " (%s: %" JSON_INTEGER_FORMAT " of ",
+               json_is_true(json_object_get(fix, "verified")) ? "verified" : "tried",
+               report_number(fix, "gone"));
+    report_count(out, report_number(fix, "states"), "state");
+    buf_text(out, " gone with it)");
+}
+
 void report_add_replay(struct buf *out, const json_t *report, const json_t *bug)
 {
     const char *session = json_string_value(json_object_get(report, "session"));

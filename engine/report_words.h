@@ -34,6 +34,11 @@ const json_t *report_culprit(const json_t *bug);
 /* "exit status 1", "killed by SIGSEGV", "not done in time". */
 void report_add_verdict(struct buf *out, const json_t *bug);
 
+/* What to do about a bug, and whether that was tried. Sessions of older checks have the words
+ * alone. */
+bool report_has_fix(const json_t *bug);
+void report_add_fix(struct buf *out, const json_t *bug, int flags);
+
 /* "flotsam replay SESSION bug:N DIR", for a shell. */
 void report_add_replay(struct buf *out, const json_t *report, const json_t *bug);
 

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/clock.h"
 #include "engine/vec.h"
+
+/* Ops between two looks at the clock: some microseconds' work. */
+enum { OPS_A_SLICE = 64 };
 
 struct stepper {
     const struct graph *graph;
@@ -14,7 +18,10 @@ struct stepper {
     vec_of(size_t) marks;     /* the state before each of them */
     vec_of(uint32_t) lost;    /* of the schedule at hand, all of them, ascending */
     vec_of(uint32_t) wanted;  /* the same of the one to go to */
-    uint32_t end;             /* one behind the last op of the schedule at hand */
+    uint32_t end;             /* up to here, exclusive, what is applied is the schedule at hand */
+    uint32_t to;              /* one behind its last op; on the way there end is less */
+    size_t skipped;           /* of the lost ops, how many lie below end */
+    bool stale;               /* ops behind end are applied, of an earlier schedule */
     bool *gone;               /* while the closure is worked out: by op − base */
     size_t gone_room;
 };
@@ -111,54 +118,94 @@ static uint32_t first_difference(const struct stepper *s, uint32_t end)
     return limit;
 }
 
-static void go_back(struct stepper *s, uint32_t to)
+/* Takes back some of what is not wanted. Says whether nothing of it is left. */
+static bool go_back(struct stepper *s, uint32_t to, size_t most)
 {
     size_t n = s->applied.n;
-    while (n && s->applied.at[n - 1] >= to)
+    while (n && most-- && s->applied.at[n - 1] >= to)
         n--;
     if (n < s->applied.n)
         state_undo(s->state, s->marks.at[n]);
     s->applied.n = s->marks.n = n;
+    return !n || s->applied.at[n - 1] < to;
 }
 
-static bool go_on(struct stepper *s, uint32_t from, uint32_t end, struct error *e)
+static bool go_on(struct stepper *s, size_t most, struct error *e)
 {
-    size_t lost = 0;
-    for (uint32_t op = from; op < end; op++) {
-        while (lost < s->wanted.n && s->wanted.at[lost] < op)
-            lost++;
-        if (lost < s->wanted.n && s->wanted.at[lost] == op)
+    for (; s->end < s->to && most--; s->end++) {
+        while (s->skipped < s->lost.n && s->lost.at[s->skipped] < s->end)
+            s->skipped++;
+        if (s->skipped < s->lost.n && s->lost.at[s->skipped] == s->end)
             continue;
         size_t mark = state_mark(s->state);
-        if (!state_apply(s->state, &s->graph->ops[op], op, e))
+        if (!state_apply(s->state, &s->graph->ops[s->end], s->end, e))
             return false;
-        vec_push(&s->applied, op);
+        vec_push(&s->applied, s->end);
         vec_push(&s->marks, mark);
     }
     return true;
 }
 
-static bool go_to_wanted(struct stepper *s, uint32_t end, struct error *e)
+static void forget(struct stepper *s) /* no schedule's state: back to that of none */
 {
-    uint32_t from = first_difference(s, end);
-    go_back(s, from);
+    go_back(s, 0, SIZE_MAX);
     s->lost.n = 0;
-    if (!go_on(s, from, end, e)) { /* no schedule's state: back to that of none */
-        go_back(s, 0);
-        s->end = 0;
-        return false;
-    }
+    s->end = s->to = 0;
+    s->stale = false;
+}
+
+/* Sets out for the schedule of s->wanted, from wherever it is. */
+static void set_out(struct stepper *s, uint32_t end)
+{
+    s->end = first_difference(s, end);
+    s->to = end;
+    s->skipped = 0;
+    s->stale = true;
+    s->lost.n = 0;
     for (size_t i = 0; i < s->wanted.n; i++)
         vec_push(&s->lost, s->wanted.at[i]);
-    s->end = end;
+}
+
+bool stepper_settle(struct stepper *s, uint64_t deadline, bool *done, struct error *e)
+{
+    *done = !s->stale && s->end == s->to;
+    while (!*done) {
+        if (s->stale)
+            s->stale = !go_back(s, s->end, OPS_A_SLICE);
+        if (!s->stale && !go_on(s, OPS_A_SLICE, e)) {
+            forget(s);
+            return false;
+        }
+        *done = !s->stale && s->end == s->to;
+        if (deadline != UINT64_MAX && clock_now() >= deadline)
+            break;
+    }
     return true;
+}
+
+uint64_t stepper_left(const struct stepper *s)
+{
+    uint64_t back = s->stale && s->applied.n ? (uint64_t)vec_last(&s->applied) + 1 : s->end;
+    return (back > s->end ? back - s->end : 0) + (s->to - s->end);
+}
+
+static bool go_all_the_way(struct stepper *s, struct error *e)
+{
+    bool done;
+    return stepper_settle(s, UINT64_MAX, &done, e);
+}
+
+void stepper_aim(struct stepper *s, const struct schedule *to)
+{
+    uint32_t end = to->last == NO_OP ? 0 : to->last + 1;
+    find_lost(s, to, end);
+    set_out(s, end);
 }
 
 bool stepper_go(struct stepper *s, const struct schedule *to, struct error *e)
 {
-    uint32_t end = to->last == NO_OP ? 0 : to->last + 1;
-    find_lost(s, to, end);
-    return go_to_wanted(s, end, e);
+    stepper_aim(s, to);
+    return go_all_the_way(s, e);
 }
 
 bool stepper_go_set(struct stepper *s, const bool *survives, uint32_t last, struct error *e)
@@ -168,5 +215,6 @@ bool stepper_go_set(struct stepper *s, const bool *survives, uint32_t last, stru
     for (uint32_t op = 0; op < end; op++)
         if (!survives[op])
             vec_push(&s->wanted, op);
-    return go_to_wanted(s, end, e);
+    set_out(s, end);
+    return go_all_the_way(s, e);
 }

@@ -40,6 +40,13 @@ void stepper_free(struct stepper *s);
 /* Makes the state that of the schedule. */
 bool stepper_go(struct stepper *s, const struct schedule *to, struct error *e);
 
+/* The same in slices: aim, then settle until it is done; each slice works until clock_now() reaches
+ * the deadline, or a little longer. Until then the state is one on the way. One may aim again at any
+ * time. */
+void stepper_aim(struct stepper *s, const struct schedule *to);
+bool stepper_settle(struct stepper *s, uint64_t deadline, bool *done, struct error *e);
+uint64_t stepper_left(const struct stepper *s); /* about how many ops are to go; 0 when done */
+
 /* The same for any set of ops: survives[i] for i ≤ last. It must be closed. */
 bool stepper_go_set(struct stepper *s, const bool *survives, uint32_t last, struct error *e);
 

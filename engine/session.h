@@ -31,7 +31,8 @@ struct sqlite3;
  *   events      how many there are; absent likewise
  *   flotsam     the version that recorded it         streamed    bytes from the store tracer
  *   checker     the command of the target's config   folder      where it is run
- *   acknowledgements, model, strategy                as in that config */
+ *   acknowledgements, strategy, behaviour_max, gap   as in that config
+ *   model                                            likewise, as model_find takes it */
 
 /* Opens for reading, and for caching symbols when the file can be written. */
 bool session_open(struct session **out, const char *path, struct error *e);
@@ -51,8 +52,15 @@ bool session_set_meta(struct session *s, const char *key, const char *value, str
 
 uint64_t session_event_count(const struct session *s);
 
-/* Event `number`, 1 … count. O(1): reads one chunk, or none when it was read lately. */
+/* Event `number`, 1 … count. O(1): reads one chunk, or none when it was read lately. Its positions
+ * are even: twice what was recorded. The odd ones between belong to what is pretended (graph.h). */
 bool session_event(struct session *s, uint64_t number, struct event *out, struct error *e);
+
+/* From a position of session_event(), or of anything that follows from it, to the one that was
+ * recorded there or next; and back. What was told before the one was told before the other: so the
+ * session's own tables keep positions as they were recorded. UINT64_MAX stays: it never comes. */
+uint64_t session_position_recorded(uint64_t position);
+uint64_t session_position(uint64_t recorded);
 
 /* The string's bytes, NUL-terminated (they may hold anything, see engine/escape.h); "" for 0 and
  * for a number that is not there. Valid until the session is closed. */

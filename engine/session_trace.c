@@ -36,6 +36,21 @@ static struct block *oldest_block(struct block_cache *c, size_t size)
     return oldest;
 }
 
+/* ---- Positions ---- */
+
+/* The highest that a record may have: twice as much is still a number that tables can hold. */
+static const uint64_t position_max = INT64_MAX / 2;
+
+uint64_t session_position_recorded(uint64_t position)
+{
+    return position == UINT64_MAX ? position : position / 2 + position % 2;
+}
+
+uint64_t session_position(uint64_t recorded)
+{
+    return recorded > position_max ? UINT64_MAX : 2 * recorded;
+}
+
 /* ---- Events ---- */
 
 bool session_payload_ok(const struct session *s, uint64_t payload, uint64_t size)
@@ -90,6 +105,8 @@ const char *session_event_problem(struct session *s, const struct event *event)
         return "it names a thread that is not there";
     if (event->exit < event->entry)
         return "it ends before it begins";
+    if (event->entry > position_max || (event->exit > position_max && event->exit != UINT64_MAX))
+        return "its position is beyond what a run can reach";
     if (!session_payload_ok(s, event->payload, event->size))
         return "its bytes are not there";
     if (event->traits & EVENT_FAILED)
@@ -158,6 +175,11 @@ static struct block *load_chunk(struct session *s, uint64_t chunk, struct error 
     sqlite3_reset(statement);
     if (!ok || !check_chunk(s, b, first, e))
         return NULL;
+    struct event *records = b->data;
+    for (size_t i = 0; i < b->count; i++) {
+        records[i].entry = session_position(records[i].entry);
+        records[i].exit = session_position(records[i].exit);
+    }
     b->number = chunk;
     b->used = ++s->chunks.clock;
     return b;

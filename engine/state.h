@@ -102,6 +102,11 @@ bool state_walk(struct state *s, bool (*visit)(void *data, const struct state_na
 bool state_read(struct state *s, uint32_t file, uint64_t offset, void *out, size_t size,
                 struct error *e);
 
+/* Whether two regular files hold the same bytes, by their hashes: of two states of one source, or of
+ * one. O(1). */
+bool state_same_contents(const struct state *a, uint32_t file, const struct state *b,
+                         uint32_t other);
+
 /* Lays the state out in a directory, which is made when it is not there and must be empty. As
  * tree_lay_out, whose rules hold here: nothing outside is touched, no link is followed. */
 bool state_lay_out(struct state *s, const char *dir, struct layout_counts *counts, struct error *e);

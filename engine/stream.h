@@ -7,7 +7,9 @@
  * Words: an *event* is one recorded operation. A *file* is an inode, whatever its names; numbers
  * are never reused, though the kernel reuses inode numbers. The data directory itself is file 1.
  * A *position* is the place of an entry or an exit in the one order of all entries and exits of
- * the run. 0 always means "none" for strings, files and stacks.
+ * the run. A tracer counts them 1, 2, 3, …; whoever reads a session is handed them doubled, so that
+ * between any two there is one free for a sync that is only pretended (engine/session.h). 0 always
+ * means "none" for strings, files and stacks.
  *
  * Events are numbered by their entries. Calls that change files, names or descriptors do not
  * overlap, unless EVENT_OVERLAPPED says so; prints, syncs and calls on mappings overlap with

@@ -7,16 +7,25 @@
 #include <xxhash.h>
 
 #include "engine/clock.h"
+#include "engine/map.h"
 #include "engine/mem.h"
+#include "engine/vec.h"
 
-/* Results that are a tenth of a second old are on the disk: a commit costs more than a checker. */
+/* Results that are a tenth of a second old are on the disk: a commit costs more than a checker.
+ * Until then they are here and not in a transaction, for others write to the session meanwhile. */
 static const uint64_t flush_after = 100 * NANOSECONDS_PER_MS;
+
+struct waiting {
+    struct verdict_key key;
+    struct verdict verdict;
+};
 
 struct verdicts {
     sqlite3 *db;
     sqlite3_stmt *find, *add;
-    bool open; /* a transaction */
-    uint64_t opened;
+    vec_of(struct waiting) waiting;
+    struct map places; /* keys of those → place in waiting, plus 1 */
+    uint64_t since;    /* when the first of them came */
 };
 
 static const char schema[] =
@@ -70,19 +79,42 @@ bool verdicts_open(struct verdicts **out, struct session *session, struct error 
     return true;
 }
 
+static void forget_waiting(struct verdicts *v)
+{
+    for (size_t i = 0; i < v->waiting.n; i++)
+        verdict_clear(&v->waiting.at[i].verdict);
+    v->waiting.n = 0;
+    map_free(&v->places);
+    v->places = (struct map){0};
+}
+
 bool verdicts_close(struct verdicts *v, struct error *e)
 {
     if (!v)
         return true;
     bool done = verdicts_flush(v, e);
+    forget_waiting(v);
+    vec_free(&v->waiting);
     sqlite3_finalize(v->find);
     sqlite3_finalize(v->add);
     free(v);
     return done;
 }
 
+static struct verdict verdict_copy(const struct verdict *from)
+{
+    struct verdict copy = *from;
+    copy.output = xstrdup(from->output ? from->output : "");
+    return copy;
+}
+
 bool verdicts_find(struct verdicts *v, const struct verdict_key *key, struct verdict *out)
 {
+    const uint64_t *place = map_get(&v->places, key, sizeof *key);
+    if (place) {
+        *out = verdict_copy(&v->waiting.at[*place - 1].verdict);
+        return true;
+    }
     sqlite3_bind_blob(v->find, 1, key, sizeof *key, SQLITE_STATIC);
     bool found = sqlite3_step(v->find) == SQLITE_ROW;
     if (found) {
@@ -103,30 +135,53 @@ bool verdicts_find(struct verdicts *v, const struct verdict_key *key, struct ver
 bool verdicts_add(struct verdicts *v, const struct verdict_key *key, const struct verdict *verdict,
                   struct error *e)
 {
-    if (!v->open) {
-        if (sqlite3_exec(v->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
-            return failed(v, e);
-        v->open = true;
-        v->opened = clock_now();
+    bool added;
+    uint64_t *place = map_put(&v->places, key, sizeof *key, &added);
+    if (!v->waiting.n)
+        v->since = clock_now();
+    if (added) {
+        vec_push(&v->waiting, (struct waiting){*key, verdict_copy(verdict)});
+        *place = v->waiting.n;
+    } else {
+        struct verdict *old = &v->waiting.at[*place - 1].verdict;
+        verdict_clear(old);
+        *old = verdict_copy(verdict);
     }
-    const char *output = verdict->output ? verdict->output : "";
-    sqlite3_bind_blob(v->add, 1, key, sizeof *key, SQLITE_STATIC);
-    sqlite3_bind_int(v->add, 2, verdict->kind);
-    sqlite3_bind_int(v->add, 3, verdict->exit);
-    sqlite3_bind_int(v->add, 4, verdict->signal);
-    sqlite3_bind_double(v->add, 5, verdict->seconds);
-    sqlite3_bind_blob(v->add, 6, output, (int)strlen(output), SQLITE_STATIC);
-    bool done = sqlite3_step(v->add) == SQLITE_DONE || failed(v, e);
+    return verdicts_flush_old(v, e);
+}
+
+static bool write_one(struct verdicts *v, const struct waiting *w)
+{
+    sqlite3_bind_blob(v->add, 1, &w->key, sizeof w->key, SQLITE_STATIC);
+    sqlite3_bind_int(v->add, 2, w->verdict.kind);
+    sqlite3_bind_int(v->add, 3, w->verdict.exit);
+    sqlite3_bind_int(v->add, 4, w->verdict.signal);
+    sqlite3_bind_double(v->add, 5, w->verdict.seconds);
+    sqlite3_bind_blob(v->add, 6, w->verdict.output, (int)strlen(w->verdict.output), SQLITE_STATIC);
+    bool done = sqlite3_step(v->add) == SQLITE_DONE;
     sqlite3_reset(v->add);
-    if (done && clock_now() - v->opened > flush_after)
-        done = verdicts_flush(v, e);
     return done;
 }
 
 bool verdicts_flush(struct verdicts *v, struct error *e)
 {
-    if (!v->open)
+    if (!v->waiting.n)
         return true;
-    v->open = false;
-    return sqlite3_exec(v->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK || failed(v, e);
+    bool done = sqlite3_exec(v->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    for (size_t i = 0; done && i < v->waiting.n; i++)
+        done = write_one(v, &v->waiting.at[i]);
+    done = done && sqlite3_exec(v->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+    if (!done) {
+        failed(v, e);
+        if (!sqlite3_get_autocommit(v->db))
+            sqlite3_exec(v->db, "ROLLBACK", NULL, NULL, NULL);
+        return false;
+    }
+    forget_waiting(v);
+    return true;
+}
+
+bool verdicts_flush_old(struct verdicts *v, struct error *e)
+{
+    return !v->waiting.n || clock_now() - v->since <= flush_after || verdicts_flush(v, e);
 }

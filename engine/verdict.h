@@ -61,11 +61,13 @@ bool verdicts_close(struct verdicts *v, struct error *e);
 /* False when there is none. */
 bool verdicts_find(struct verdicts *v, const struct verdict_key *key, struct verdict *out);
 
-/* Kept on the disk within a moment. */
+/* Kept on the disk within a moment, as long as verdicts_flush_old is called now and then. */
 bool verdicts_add(struct verdicts *v, const struct verdict_key *key, const struct verdict *verdict,
                   struct error *e);
 
-/* Makes everything added so far durable. */
+/* Makes everything added so far durable; the second only when some of it has waited for a moment. No
+ * lock is held but within a call. */
 bool verdicts_flush(struct verdicts *v, struct error *e);
+bool verdicts_flush_old(struct verdicts *v, struct error *e);
 
 #endif

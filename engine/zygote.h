@@ -47,6 +47,7 @@ struct zygote_plan {
     uint64_t memory_limit, file_size_limit, disk_limit; /* bytes; 0: none */
     char *output;                                       /* shared memory of output_limit bytes */
     size_t output_limit;
+    _Atomic uint64_t *kept; /* shared too: how many of them the checker that runs has filled */
 };
 
 enum { ZYGOTE_WHAT_MAX = 96 };

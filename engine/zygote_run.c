@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,7 @@ static bool take_output(struct zygote_life *z, int pipe, struct zygote_reply *r)
         return false;
     r->printed += (uint64_t)n;
     r->kept += room ? (uint64_t)n : 0;
+    atomic_store(z->plan->kept, r->kept);
     return true;
 }
 

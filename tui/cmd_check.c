@@ -27,9 +27,11 @@ enum {
 
 static const struct command_option options[] = {
     {OPTION_CHECKER, "checker", "CMD", "the command that says whether a state is consistent"},
-    {OPTION_MODEL, "model", "NAME", "ext4, xfs, btrfs, posix, ext4-paper or strict (ext4)"},
+    {OPTION_MODEL, "model", "NAME",
+     "ext4, xfs, btrfs, posix, ext4-paper or strict (the target's, else ext4)"},
     {OPTION_STRATEGY, "strategy", "NAME",
-     "representative, all-behaviours, exhaustive, prefix, sync or random (representative)"},
+     "representative, all-behaviours, exhaustive, prefix, sync or random (the target's, else the "
+     "first)"},
     {OPTION_BUDGET, "budget", "N", "states to go through at most, 0: no limit (10000)"},
     {OPTION_JOBS, "jobs", "N", "checkers at a time, 0: one a core (0)"},
     {OPTION_TIMEOUT, "timeout", "SEC", "seconds for one checker (30)"},
@@ -99,24 +101,6 @@ static void tell_all(const json_t *report)
     buf_free(&out);
 }
 
-/* What was not said is as the target's config had it, or as the run was started. */
-static bool complete(struct session *s, struct check_options *check, struct error *e)
-{
-    struct explore_options *x = &check->explore;
-    x->dir = session_meta(s, "directory");
-    if (!x->checker) { /* a checker that is given now is looked for here */
-        x->checker = session_meta(s, "checker");
-        x->cwd = session_meta(s, "folder");
-    }
-    const char *told = session_meta(s, "acknowledgements");
-    if (told && !strcmp(told, "no"))
-        x->acknowledgements = false;
-    if (!x->checker)
-        return error_set(e, "no checker: give the command that recovers from a crash state and "
-                            "says whether it is consistent, with --checker");
-    return true;
-}
-
 int check_session(const char *path, struct check_options *check, enum check_telling telling)
 {
     struct session *s;
@@ -126,7 +110,7 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     struct sigaction act = {.sa_handler = on_signal}, old;
     if (!session_open(&s, path, &e))
         return command_failed(&e);
-    if (!complete(s, check, &e)) {
+    if (!check_complete(check, s, &e)) {
         session_close(s);
         return command_failed(&e);
     }
@@ -157,11 +141,30 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     return interrupted ? STATUS_INTERRUPTED : status;
 }
 
+/* Model and strategy are the target's when they were not given. */
+static bool settle(const char *path, const char *model, const char *strategy,
+                   struct check_options *check, struct error *e)
+{
+    struct session *s;
+    if (!session_open(&s, path, e))
+        return false;
+    if (!model)
+        model = session_meta(s, "model");
+    if (!strategy)
+        strategy = session_meta(s, "strategy");
+    bool ok = model_find(model ? model : model_table()[0]->name, &check->model, e) &&
+              strategy_find(strategy ? strategy : strategy_name(STRATEGY_REPRESENTATIVE),
+                            &check->explore.strategy, e);
+    session_close(s);
+    return ok;
+}
+
 static int run_check(int argc, char **argv)
 {
     struct check_options check = {
-        .explore = {.budget = 10000, .timeout = 30, .seed = 1, .acknowledgements = true}};
-    const char *model = "ext4", *strategy = "representative";
+        .explore = {.budget = 10000, .timeout = 30, .seed = 1, .acknowledgements = true},
+        .verify = true};
+    const char *model = NULL, *strategy = NULL;
     struct error e;
     struct options o;
     uint64_t number;
@@ -195,12 +198,11 @@ static int run_check(int argc, char **argv)
     }
     if (o.ended || !options_count(&o, 0, 1))
         return o.status;
-    if (!model_find(model, &check.model, &e) ||
-        !strategy_find(strategy, &check.explore.strategy, &e))
-        return command_failed(&e);
     char *session = command_session(o.argc ? o.argv[0] : NULL, &e);
-    if (!session)
+    if (!session || !settle(session, model, strategy, &check, &e)) {
+        free(session);
         return command_failed(&e);
+    }
     int status = check_session(session, &check, CHECK_TELLS_SHORTLY);
     free(session);
     return status;

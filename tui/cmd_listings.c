@@ -92,7 +92,7 @@ static int run(const struct listing *l, int argc, char **argv)
     options_begin(&o, l->command, argc, argv);
     if (!read_options(&o, &w))
         return o.status;
-    bool ok = findings_open(&f, o.argc ? o.argv[0] : NULL, w.model, &e) && l->need(&f, &e);
+    bool ok = listing_open(&f, o.argc ? o.argv[0] : NULL, w.model, &e) && l->need(&f, &e);
     if (ok) {
         struct view *v = l->open(&f, &w);
         ok = w.json ? listing_json(v, l->json, &e) : listing_text(v, false, &e);

@@ -2,14 +2,10 @@
  *
  * flotsam report: what a check found, for people and for other programs.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "engine/mem.h"
+#include "engine/output.h"
 #include "engine/report.h"
 #include "engine/session.h"
 #include "tui/commands.h"
@@ -23,52 +19,6 @@ static const struct command_option options[] = {
     {0, NULL, NULL, NULL},
 };
 
-static bool write_all(int fd, const struct buf *text)
-{
-    for (size_t done = 0; done < text->n;) {
-        ssize_t n = write(fd, text->at + done, text->n - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        done += (size_t)n;
-    }
-    return true;
-}
-
-/* Readers see the old file or the new one, also after a crash. */
-static bool replace_file(const char *path, const struct buf *text, struct error *e)
-{
-    char *temporary = xasprintf("%s.XXXXXX", path);
-    mode_t mask = umask(0);
-    umask(mask);
-    int fd = mkstemp(temporary), reason = 0;
-    if (fd < 0 || !write_all(fd, text) || fchmod(fd, 0666 & ~mask) != 0 || fsync(fd) != 0)
-        reason = errno;
-    if (fd >= 0 && close(fd) != 0 && !reason)
-        reason = errno;
-    if (!reason && rename(temporary, path) != 0)
-        reason = errno;
-    if (fd >= 0 && reason)
-        unlink(temporary);
-    free(temporary);
-    errno = reason;
-    return !reason || error_errno(e, "cannot write the report to %s", path);
-}
-
-/* A device or a pipe is written to, never replaced. */
-static bool write_file(const char *path, const struct buf *text, struct error *e)
-{
-    struct stat st;
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
-        return replace_file(path, text, e);
-    FILE *f = fopen(path, "we");
-    bool ok = f && fwrite(buf_string(text), 1, text->n, f) == text->n;
-    if (f)
-        ok = fclose(f) == 0 && ok;
-    return ok || error_errno(e, "cannot write the report to %s", path);
-}
-
 static bool print_report(struct session *s, const struct report_format *format, const char *output,
                          struct error *e)
 {
@@ -78,7 +28,7 @@ static bool print_report(struct session *s, const struct report_format *format, 
     if (ok)
         format->print(report, &text);
     if (ok && output)
-        ok = write_file(output, &text, e);
+        ok = output_file(output, &text, "the report", e);
     else if (ok)
         fwrite(buf_string(&text), 1, text.n, stdout);
     json_decref(report);

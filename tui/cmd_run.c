@@ -2,6 +2,7 @@
  *
  * flotsam run: a target from its config, all the way: build, set up, record, check.
  */
+#include <inttypes.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -170,18 +171,35 @@ static bool record_target(const struct config *c, const char *session, struct re
 }
 
 /* What `flotsam check` needs to go on without the config. */
-static bool keep_settings(const struct config *c, const char *session, struct error *e)
+static bool keep_settings(const struct config *c, const struct model *model, const char *session,
+                          struct error *e)
 {
     struct session *s;
     if (!session_open(&s, session, e))
         return false;
+    char *name = model_text(model), *most = xasprintf("%" PRIu64, c->behaviour_max),
+         *gap = xasprintf("%" PRIu64, c->gap);
     bool done = session_set_meta(s, "checker", c->checker, e) &&
                 session_set_meta(s, "folder", c->folder, e) &&
                 session_set_meta(s, "acknowledgements", c->acknowledgements ? "yes" : "no", e) &&
-                session_set_meta(s, "model", c->model, e) &&
-                session_set_meta(s, "strategy", c->strategy, e);
+                session_set_meta(s, "model", name, e) &&
+                session_set_meta(s, "strategy", c->strategy, e) &&
+                session_set_meta(s, "behaviour_max", most, e) && session_set_meta(s, "gap", gap, e);
+    free(gap);
+    free(most);
+    free(name);
     session_close(s);
     return done;
+}
+
+/* A switch at its default leaves the model as it is: it may be one of another model. */
+static bool find_model(const struct config *c, struct model *out, struct error *e)
+{
+    bool ok = model_find(c->model, out, e);
+    for (const struct config_switch *s = c->switches; ok && s && s->name; s++)
+        if (config_switch_value(c, s->name) != s->value)
+            ok = model_set(out, s->name, config_switch_value(c, s->name), e);
+    return ok;
 }
 
 static int check_target(const struct config *c, const char *session)
@@ -193,13 +211,11 @@ static int check_target(const struct config *c, const char *session)
                                               .jobs = (int)c->jobs,
                                               .timeout = (double)c->timeout,
                                               .acknowledgements = c->acknowledgements,
-                                              .seed = 1}};
-    if (!keep_settings(c, session, &e) || !model_find(c->model, &check.model, &e) ||
+                                              .seed = 1},
+                                  .verify = true};
+    if (!find_model(c, &check.model, &e) || !keep_settings(c, &check.model, session, &e) ||
         !strategy_find(c->strategy, &check.explore.strategy, &e))
         return command_failed(&e);
-    for (const struct config_switch *s = c->switches; s && s->name; s++)
-        if (!model_set(&check.model, s->name, config_switch_value(c, s->name), &e))
-            return command_failed(&e);
     return check_session(session, &check, CHECK_TELLS_ALL);
 }
 

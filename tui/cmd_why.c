@@ -65,7 +65,7 @@ static int run(const struct command *command, open_fn *open, int argc, char **ar
         model = o.value;
     if (o.ended || !options_count(&o, 2, 3))
         return o.status;
-    bool ok = findings_open(&f, o.argc == 3 ? o.argv[0] : NULL, model, &e) &&
+    bool ok = listing_open(&f, o.argc == 3 ? o.argv[0] : NULL, model, &e) &&
               open(&v, &f, o.argv + o.argc - 2, &e);
     if (ok) {
         ok = listing_text(v, true, &e);

@@ -17,11 +17,25 @@
 const struct command *const *command_table(void)
 {
     static const struct command *const table[] = {
-        &command_run, &command_record, &command_check, &command_report,
-        &command_bugs, &command_trace, &command_graph, &command_behaviours,
-        &command_groups, &command_schedules, &command_states, &command_why, &command_why_op,
-        &command_replay, &command_litmus,
-        &command_doctor, &command_completion, &command_help_on,
+        &command_run,
+        &command_record,
+        &command_check,
+        &command_report,
+        &command_bugs,
+        &command_trace,
+        &command_graph,
+        &command_behaviours,
+        &command_groups,
+        &command_schedules,
+        &command_states,
+        &command_why,
+        &command_why_op,
+        &command_replay,
+        &command_export,
+        &command_litmus,
+        &command_doctor,
+        &command_completion,
+        &command_help_on,
         NULL,
     };
     return table;
@@ -40,7 +54,8 @@ const struct command *command_find(const char *name)
     for (const struct command *const *c = command_table(); *c; c++)
         if (!strcmp((*c)->name, name))
             return *c;
-    return NULL;
+    /* For the debugger and not for people, so it is in no list. */
+    return strcmp(name, command_worker.name) ? NULL : &command_worker;
 }
 
 static bool ends_with(const char *text, const char *end)

@@ -125,9 +125,11 @@ extern const struct command command_states;
 extern const struct command command_why;
 extern const struct command command_why_op;
 extern const struct command command_replay;
+extern const struct command command_export;
 extern const struct command command_litmus;
 extern const struct command command_doctor;
 extern const struct command command_completion;
 extern const struct command command_help_on;
+extern const struct command command_worker;
 
 #endif

@@ -4,75 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/report.h"
 #include "tui/print.h"
 
-/* ---- what there is to list ---- */
-
-/* The caller frees it. */
-static char *default_model(struct session *s)
+bool listing_open(struct findings *f, const char *given, const char *model, struct error *e)
 {
-    json_t *report = report_load(s, NULL);
-    const char *checked = json_string_value(json_object_get(report, "model"));
-    const char *configured = session_meta(s, "model");
-    char *name = xstrdup(checked && *checked         ? checked
-                         : configured && *configured ? configured
-                                                     : model_table()[0]->name);
-    json_decref(report);
-    return name;
-}
+    char *path = command_session(given, e);
+    bool ok = path && findings_open(f, path, model, e);
 
-bool findings_open(struct findings *f, const char *path, const char *model, struct error *e)
-{
-    struct analysis_options options = {.behaviours = BEHAVIOUR_DEFAULTS};
-    char *session = command_session(path, e);
-
-    *f = (struct findings){0};
-    if (!session || !session_open(&f->session, session, e)) {
-        free(session);
-        return false;
-    }
-    free(session);
-    char *name = model ? xstrdup(model) : default_model(f->session);
-    bool ok =
-        model_find(name, &options.model, e) && analysis_new(&f->analysis, f->session, &options, e);
-    free(name);
+    free(path);
     return ok;
 }
-
-bool findings_group(struct findings *f, struct error *e)
-{
-    struct group_options options = GROUP_DEFAULTS;
-
-    if (!analysis_environments(&f->environments, f->analysis, e))
-        return false;
-    f->groups = groups_form(f->analysis->behaviours, f->analysis->graph, f->environments, &options);
-    return true;
-}
-
-void findings_close(struct findings *f)
-{
-    if (f->groups)
-        groups_free(f->groups);
-    if (f->environments)
-        environments_free(f->environments);
-    analysis_free(f->analysis);
-    session_close(f->session);
-}
-
-bool findings_need_check(struct findings *f, struct error *e)
-{
-    json_t *report = report_load(f->session, e);
-
-    if (!report)
-        return false;
-    json_decref(report);
-    return report_state_count(f->session) ||
-           error_set(e, "the last check of %s kept no states; run flotsam check again",
-                     session_path(f->session));
-}
-
-/* ---- printing ---- */
 
 bool listing_text(struct view *v, bool details, struct error *e)
 {

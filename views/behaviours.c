@@ -48,19 +48,6 @@ static uint64_t count(struct view *v)
     return ((struct behaviours_table *)v)->analysis->behaviours->n;
 }
 
-/* Its first and last event, syncs among them. */
-static void find_events(const struct behaviours *list, const struct behaviour *b, uint64_t *first,
-                        uint64_t *last)
-{
-    *first = UINT64_MAX;
-    *last = 0;
-    for (uint32_t i = b->begin; i < b->end; i++) {
-        uint64_t event = list->actions[list->order[i]].event;
-        *first = event < *first ? event : *first;
-        *last = event > *last ? event : *last;
-    }
-}
-
 static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
 {
     struct behaviours_table *t = (struct behaviours_table *)v;
@@ -71,7 +58,7 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     uint64_t first, last;
 
     (void)e;
-    find_events(t->analysis->behaviours, b, &first, &last);
+    behaviour_events(t->analysis->behaviours, b, &first, &last);
     cell_add(&out->cells[NUMBER], STYLE_NUMBER, "%" PRIu64, row - 1);
     cell_escape(&out->cells[FUNCTION], STYLE_SOURCE_FUNCTION, function, strlen(function));
     cell_add(&out->cells[THREAD], STYLE_DIM, "%" PRIu32, b->thread);
@@ -94,6 +81,18 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     return true;
 }
 
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_BEHAVIOUR, .number = row - 1};
+    return true;
+}
+
+static uint64_t find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_BEHAVIOUR && s->number < count(v) ? s->number + 1 : 0;
+}
+
 struct view *behaviours_view(struct analysis *a, const struct groups *groups)
 {
     static const struct view_ops ops = {
@@ -103,6 +102,8 @@ struct view *behaviours_view(struct analysis *a, const struct groups *groups)
         .seek = view_seek_all,
         .draw = draw,
         .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
         .close = view_close_plain,
     };
     struct behaviours_table *t = xcalloc(1, sizeof *t);
@@ -123,7 +124,7 @@ json_t *behaviours_view_json(struct view *v, uint64_t row, struct error *e)
     uint64_t first, last;
 
     (void)e;
-    find_events(t->analysis->behaviours, b, &first, &last);
+    behaviour_events(t->analysis->behaviours, b, &first, &last);
     json_object_set_new(out, "behaviour", json_integer((json_int_t)row - 1));
     json_object_set_new(out, "function", report_string(analysis_function(t->analysis, b)));
     json_object_set_new(out, "thread", json_integer(b->thread));

@@ -42,17 +42,31 @@ static void add_text(struct cell *c, enum style style, const json_t *o, const ch
         cell_escape(c, style, json_string_value(text), json_string_length(text));
 }
 
+/* file:line; the function where there is no line. */
 static void add_where(struct cell *c, const json_t *op)
 {
     const char *file = json_string_value(json_object_get(op, "file"));
-    add_text(c, STYLE_SOURCE_FUNCTION, op, "function");
-    if (!file || !*file || report_number(op, "line") <= 0)
+
+    if (!file || !*file || report_number(op, "line") <= 0) {
+        add_text(c, STYLE_SOURCE_FUNCTION, op, "function");
         return;
+    }
     const char *slash = strrchr(file, '/');
     file = slash ? slash + 1 : file;
-    cell_gap(c);
     cell_escape(c, STYLE_SOURCE_LINE, file, strlen(file));
     cell_add(c, STYLE_SOURCE_LINE, ":%" JSON_INTEGER_FORMAT, report_number(op, "line"));
+}
+
+/* "new", "duplicate of 2", and whether somebody wrote a note. */
+static void add_status(struct cell *c, const json_t *bug)
+{
+    add_text(c, STYLE_FLAG, bug, "status");
+    if (json_is_integer(json_object_get(bug, "duplicate_of")))
+        cell_add(c, STYLE_FLAG, " of %" JSON_INTEGER_FORMAT, report_number(bug, "duplicate_of"));
+    if (report_has(bug, "note")) {
+        cell_gap(c);
+        cell_add(c, STYLE_MARKER, "+note");
+    }
 }
 
 static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
@@ -66,13 +80,25 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     add_where(&out->cells[WHERE], report_culprit(bug));
     cell_add(&out->cells[STATES], STYLE_NUMBER, "%" JSON_INTEGER_FORMAT,
              report_number(bug, "states"));
-    add_text(&out->cells[STATUS], STYLE_FLAG, bug, "status");
+    add_status(&out->cells[STATUS], bug);
     return true;
 }
 
 static void close_view(struct view *v)
 {
     free(v);
+}
+
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_BUG, .number = row};
+    return true;
+}
+
+static uint64_t find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_BUG && s->number <= count(v) ? s->number : 0;
 }
 
 struct view *bugs_view_open(const json_t *report)
@@ -84,6 +110,8 @@ struct view *bugs_view_open(const json_t *report)
         .seek = view_seek_all,
         .draw = draw,
         .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
         .close = close_view,
     };
     struct bugs_view *b = xcalloc(1, sizeof *b);

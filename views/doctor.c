@@ -90,6 +90,8 @@ static const struct view_ops ops = {
     .seek = seek,
     .draw = draw,
     .detail = detail,
+    .subject = view_no_subject,
+    .find = view_find_nothing,
     .close = close_view,
 };
 

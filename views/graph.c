@@ -72,7 +72,6 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     struct analysis *a = ((struct graph_table *)v)->analysis;
     uint32_t number = (uint32_t)row - 1;
     const struct op *op = &a->graph->ops[number];
-    uint64_t durable = op_durable(a, number);
 
     cell_add(&out->cells[OP], STYLE_NUMBER, "%" PRIu32, number);
     cell_add(&out->cells[EVENT], STYLE_NUMBER, "%" PRIu64, op->event);
@@ -82,9 +81,9 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
         cell_add(&out->cells[KIND], STYLE_FLAG, " (copy of %" PRIu32 ")", op->carried);
     op_part(&out->cells[PART], op);
     add_predecessors(&out->cells[AFTER], a->graph, number);
-    if (!durable)
+    if (a->graph->durable[number] == NEVER)
         cell_add(&out->cells[DURABLE], STYLE_WARNING, "never");
-    else if (!event_words(&out->cells[DURABLE], a->session, durable, e))
+    else if (!op_durable_words(&out->cells[DURABLE], a, number, e))
         return false;
     return op_path(&out->cells[PATH], a, number, e) &&
            op_place(&out->cells[FUNCTION], &out->cells[SOURCE], a, number, e);
@@ -93,6 +92,18 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
 static void close_view(struct view *v)
 {
     free(v);
+}
+
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_OP, .number = row - 1};
+    return true;
+}
+
+static uint64_t find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_OP && s->number < count(v) ? s->number + 1 : 0;
 }
 
 struct view *graph_view(struct analysis *a, struct trace_filter *filter)
@@ -104,6 +115,8 @@ struct view *graph_view(struct analysis *a, struct trace_filter *filter)
         .seek = seek,
         .draw = draw,
         .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
         .close = close_view,
     };
     struct graph_table *t = xcalloc(1, sizeof *t);

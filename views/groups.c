@@ -5,14 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/ideal.h"
 #include "engine/report.h"
+#include "views/group.h"
 
 enum { NUMBER, FUNCTION, REPRESENTATIVE, MEMBERS, SIGNATURES, OPS, SCHEDULES, COLUMNS };
-
-/* A list of a thousand groups must not take a minute: larger behaviours are not counted, and none
- * takes more than about a millisecond. */
-enum { COUNTED_OPS_MAX = BEHAVIOUR_MAX, COUNT_EFFORT = 1 << 17 };
 
 struct groups_table {
     struct view view;
@@ -41,35 +37,13 @@ static uint64_t count(struct view *v)
     return ((struct groups_table *)v)->groups->n;
 }
 
-/* The schedules of a behaviour's own ops; count 0: not counted. */
-static struct ideals_total count_schedules(struct analysis *a, const struct behaviour *b)
-{
-    if (b->ops > COUNTED_OPS_MAX)
-        return (struct ideals_total){0};
-    size_t words = ((size_t)b->ops + 63) / 64;
-    uint32_t *ops = xcalloc(b->ops, sizeof *ops);
-    uint64_t *below = xcalloc(b->ops * words, sizeof *below);
-    size_t n = behaviour_ops(a->behaviours, b, ops);
-    struct poset poset;
-
-    graph_closure(a->graph, ops, n, below);
-    poset_init(&poset, n, below);
-    struct ideals *it = ideals_new(&poset, &(struct ideals_options){0});
-    struct ideals_total total = ideals_count(it, COUNT_EFFORT);
-    ideals_free(it);
-    poset_free(&poset);
-    free(below);
-    free(ops);
-    return total;
-}
-
 static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
 {
     struct groups_table *t = (struct groups_table *)v;
     const struct group *g = &t->groups->at[row - 1];
     const struct behaviour *b = &t->analysis->behaviours->at[g->representative];
     const char *function = analysis_function(t->analysis, b);
-    struct ideals_total total = count_schedules(t->analysis, b);
+    struct ideals_total total = group_schedules(t->analysis, b);
     struct cell *schedules = &out->cells[SCHEDULES];
 
     (void)e;
@@ -87,6 +61,18 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     return true;
 }
 
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_GROUP, .number = row - 1};
+    return true;
+}
+
+static uint64_t find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_GROUP && s->number < count(v) ? s->number + 1 : 0;
+}
+
 struct view *groups_view(struct analysis *a, const struct groups *groups)
 {
     static const struct view_ops ops = {
@@ -96,6 +82,8 @@ struct view *groups_view(struct analysis *a, const struct groups *groups)
         .seek = view_seek_all,
         .draw = draw,
         .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
         .close = view_close_plain,
     };
     struct groups_table *t = xcalloc(1, sizeof *t);
@@ -111,7 +99,7 @@ json_t *groups_view_json(struct view *v, uint64_t row, struct error *e)
     struct groups_table *t = (struct groups_table *)v;
     const struct group *g = &t->groups->at[row - 1];
     const struct behaviour *b = &t->analysis->behaviours->at[g->representative];
-    struct ideals_total total = count_schedules(t->analysis, b);
+    struct ideals_total total = group_schedules(t->analysis, b);
     bool known = total.count && total.known != IDEALS_BEYOND && total.count <= INT64_MAX;
     json_t *out = json_object();
 

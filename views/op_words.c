@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "engine/calls.h"
+#include "engine/fix.h"
 #include "engine/moment.h"
 #include "engine/report.h"
 #include "views/trace_what.h"
@@ -75,6 +76,22 @@ uint64_t op_durable(struct analysis *a, uint32_t op)
 {
     uint64_t position = a->graph->durable[op];
     return position == NEVER ? 0 : moment_returned(a->session, position);
+}
+
+bool op_durable_words(struct cell *c, struct analysis *a, uint32_t op, struct error *e)
+{
+    uint64_t event = op_durable(a, op);
+    const struct fix *fix = graph_fix_at(a->graph, a->graph->durable[op]);
+    struct buf words = {0};
+
+    if (event)
+        return event_words(c, a->session, event, e);
+    if (!fix)
+        return true;
+    fix_words(&words, a->session, fix);
+    cell_escape(c, STYLE_CALL_SYNC, buf_string(&words), words.n);
+    buf_free(&words);
+    return true;
 }
 
 bool event_words(struct cell *c, struct session *s, uint64_t number, struct error *e)

@@ -21,8 +21,13 @@ bool op_what(struct cell *c, struct analysis *a, uint32_t op, struct error *e);
 bool op_place(struct cell *function, struct cell *source, struct analysis *a, uint32_t op,
               struct error *e);
 
-/* The event whose return makes it durable for certain; 0: none does. */
+/* The event whose return makes it durable for certain; 0: none does, or a sync that is only
+ * pretended. */
 uint64_t op_durable(struct analysis *a, uint32_t op);
+
+/* What makes it durable: "26 fdatasync log", "pretended fsync of log after event 22". Leaves the cell
+ * alone when nothing does. */
+bool op_durable_words(struct cell *c, struct analysis *a, uint32_t op, struct error *e);
 
 /* An event as a cell: "26 fdatasync log", as little as tells it. */
 bool event_words(struct cell *c, struct session *s, uint64_t number, struct error *e);

@@ -68,7 +68,7 @@ static bool read_state(struct states_table *t, uint64_t row, struct report_liste
     if (!report_listed_state(a->session, row, out, e))
         return false;
     struct report_state *state = &out->state;
-    if (!report_state_fits(state, a->graph) || strcmp(state->model, a->graph->model.name) != 0 ||
+    if (!report_state_fits(state, a->graph) || !model_is(&a->graph->model, state->model) ||
         (out->behaviour != NO_BEHAVIOUR && out->behaviour >= a->behaviours->n)) {
         report_state_clear(state);
         return error_set(e, "%s: state %" PRIu64 " does not fit its trace; run flotsam check again",
@@ -185,6 +185,18 @@ static struct view *open_view(struct analysis *a, const struct view_ops *ops, bo
     return &t->view;
 }
 
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_STATE, .number = row};
+    return true;
+}
+
+static uint64_t find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_STATE && s->number <= count(v) ? s->number : 0;
+}
+
 struct view *states_view(struct analysis *a)
 {
     static const struct view_ops ops = {
@@ -194,6 +206,8 @@ struct view *states_view(struct analysis *a)
         .seek = view_seek_all,
         .draw = draw,
         .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
         .close = close_view,
     };
     return open_view(a, &ops, false);
@@ -208,6 +222,8 @@ struct view *schedules_view(struct analysis *a)
         .seek = view_seek_all,
         .draw = draw,
         .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
         .close = close_view,
     };
     return open_view(a, &ops, true);

@@ -8,6 +8,7 @@
 #include "engine/calls.h"
 #include "engine/map.h"
 #include "engine/mem.h"
+#include "views/stack.h"
 #include "views/trace_what.h"
 
 enum { EVENT, THREAD, CALL, WHAT, RESULT, FUNCTION, SOURCE, COLUMNS };
@@ -122,25 +123,24 @@ static bool trace_detail(struct view *v, uint64_t row, size_t n, struct cell *ou
 {
     struct trace *t = (struct trace *)v;
     struct event event;
-    const struct frame *frames;
 
     *more = false;
     if (!session_event(t->session, row, &event, e))
         return false;
-    size_t count = session_stack(t->session, event.stack, &frames);
-    for (size_t i = 0; i < count; i++) {
-        const struct location *at;
-        size_t m = symbols_frame(t->symbols, &frames[i], &at);
-        if (n < m) {
-            trace_location(t->session, &at[n], out, out);
-            if (at[n].flags & LOCATION_INLINED)
-                cell_add(out, STYLE_DIM, " inlined");
-            *more = true;
-            return true;
-        }
-        n -= m;
-    }
+    stack_line(t->session, t->symbols, event.stack, n, out, more);
     return true;
+}
+
+static bool trace_subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)e;
+    *out = (struct subject){.kind = SUBJECT_EVENT, .number = row};
+    return true;
+}
+
+static uint64_t trace_find(struct view *v, const struct subject *s)
+{
+    return s->kind == SUBJECT_EVENT && s->number <= trace_count(v) ? s->number : 0;
 }
 
 static const struct view_ops trace_ops = {
@@ -150,6 +150,8 @@ static const struct view_ops trace_ops = {
     .seek = trace_seek,
     .draw = trace_draw,
     .detail = trace_detail,
+    .subject = trace_subject,
+    .find = trace_find,
     .close = trace_close,
 };
 

@@ -178,8 +178,9 @@ static void set_result(json_t *o, const struct event *event)
 {
     bool unfinished = event->traits & EVENT_UNFINISHED;
 
-    json_object_set_new(o, "entry", number(event->entry));
-    json_object_set_new(o, "exit", unfinished ? json_null() : number(event->exit));
+    json_object_set_new(o, "entry", number(session_position_recorded(event->entry)));
+    json_object_set_new(o, "exit",
+                        unfinished ? json_null() : number(session_position_recorded(event->exit)));
     json_object_set_new(o, "time", json_real((double)event->time / 1e9));
     json_object_set_new(o, "result", unfinished ? json_null() : json_integer(event->result));
     if (unfinished)

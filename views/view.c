@@ -72,6 +72,12 @@ void cell_add(struct cell *c, enum style style, const char *format, ...)
     close_span(c, style);
 }
 
+void cell_text(struct cell *c, enum style style, const char *safe, size_t n)
+{
+    buf_add(&c->text, safe, n);
+    close_span(c, style);
+}
+
 void cell_escape(struct cell *c, enum style style, const char *bytes, size_t n)
 {
     escape_add(&c->text, bytes, n, escape_locale());
@@ -122,6 +128,19 @@ bool view_no_detail(struct view *v, uint64_t row, size_t n, struct cell *out, bo
     (void)v, (void)row, (void)n, (void)out, (void)e;
     *more = false;
     return true;
+}
+
+bool view_no_subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    (void)v, (void)row, (void)e;
+    *out = (struct subject){0};
+    return true;
+}
+
+uint64_t view_find_nothing(struct view *v, const struct subject *s)
+{
+    (void)v, (void)s;
+    return 0;
 }
 
 void view_close_plain(struct view *v)

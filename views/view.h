@@ -37,7 +37,43 @@
     X(SOURCE_LINE, "source.line")                                                                  \
     X(ACK, "ack") /* what the program told the world */                                            \
     X(MARKER, "marker")                                                                            \
-    X(WARNING, "warning")
+    X(WARNING, "warning")                                                                          \
+    X(OP_PERSISTED, "op.persisted") /* of a schedule in hand: it survived */                       \
+    X(OP_LOST, "op.lost")           /* issued before the last survivor, and not there */           \
+    X(OP_FLIGHT, "op.flight")       /* issued after it, before the crash */                        \
+    X(OP_UNISSUED, "op.unissued")   /* the crash came first */                                     \
+    X(VERDICT_GOOD, "verdict.good")                                                                \
+    X(VERDICT_BAD, "verdict.bad")                                                                  \
+    X(VERDICT_NONE, "verdict.none") /* not run yet, or running */                                  \
+    X(EDGE, "edge")                                                                                \
+    X(EDGE_MISSING, "edge.missing") /* one side of a comparison has it, the other not */           \
+    X(EDGE_BEFORE, "edge.before")   /* leads to what is selected */                                \
+    X(EDGE_AFTER, "edge.after")     /* leads from it */                                            \
+    X(FILE_1, "file.1")             /* files told apart by colour, where a view has many */        \
+    X(FILE_2, "file.2")                                                                            \
+    X(FILE_3, "file.3")                                                                            \
+    X(FILE_4, "file.4")                                                                            \
+    X(FILE_5, "file.5")                                                                            \
+    X(FILE_6, "file.6")                                                                            \
+    X(RULE, "rule")                 /* why one op must persist before another */                   \
+    X(MATCHED, "match")                                                                            \
+    X(UNMATCHED, "match.none")                                                                     \
+    X(DATA_SAME, "data.same")       /* bytes or text as in the run without a crash */              \
+    X(DATA_MISSING, "data.missing") /* there without a crash, gone in the state */                 \
+    X(DATA_OTHER, "data.other")     /* in the state only, or changed */                            \
+    X(SOURCE_TEXT, "source.text")                                                                  \
+    X(PRETEND, "pretend")             /* a sync that was never made, to try a fix */               \
+    X(TITLE, "title")                 /* the line above a pane */                                  \
+    X(TITLE_ACTIVE, "title.active")   /* above the pane that keys go to */                         \
+    X(SELECTED, "selected")           /* the row that keys act on */                               \
+    X(SELECTED_IDLE, "selected.idle") /* the same in a pane that keys do not go to */              \
+    X(FOUND, "found")                 /* what a search found */                                    \
+    X(BAR, "bar")                     /* the lines at the top and at the bottom */                 \
+    X(BAR_KEY, "bar.key")             /* a key named there; can be clicked */                      \
+    X(PROMPT, "prompt")                                                                            \
+    X(MESSAGE, "message")                                                                          \
+    X(MESSAGE_ERROR, "message.error")                                                              \
+    X(PROGRESS, "progress") /* the part of a bar that is done */
 
 enum style {
 #define X(id, name) STYLE_##id,
@@ -53,7 +89,41 @@ const char *style_name(enum style style);
 enum style style_find(const char *name, size_t n);
 
 /* Signs beyond letters, with what stands for each where the locale is not UTF-8. */
-#define GLYPHS(X) X(ARROW, "→", "->")
+#define GLYPHS(X)                                                                                  \
+    X(ARROW, "→", "->")                                                                            \
+    X(PERSISTED, "●", "*")                                                                         \
+    X(LOST, "○", "o")                                                                              \
+    X(FLIGHT, "◌", "~")                                                                            \
+    X(UNISSUED, "·", ".")                                                                          \
+    X(SYNC, "═", "=")                                                                              \
+    X(PRETEND, "≈", "+")                                                                           \
+    X(GOOD, "✓", "v")                                                                              \
+    X(BAD, "✗", "x")                                                                               \
+    X(POINTER, "▸", ">")                                                                           \
+    X(DOT, "·", "-")                                                                               \
+    X(DASH, "–", "-")                                                                              \
+    X(HORIZONTAL, "─", "-")                                                                        \
+    X(VERTICAL, "│", "|")                                                                          \
+    X(CORNER_TOP_LEFT, "┌", "+")                                                                   \
+    X(CORNER_TOP_RIGHT, "┐", "+")                                                                  \
+    X(CORNER_BOTTOM_LEFT, "└", "+")                                                                \
+    X(CORNER_BOTTOM_RIGHT, "┘", "+")                                                               \
+    X(TEE_LEFT, "├", "+")                                                                          \
+    X(TEE_RIGHT, "┤", "+")                                                                         \
+    X(TEE_TOP, "┬", "+")                                                                           \
+    X(TEE_BOTTOM, "┴", "+")                                                                        \
+    X(CROSS, "┼", "+")                                                                             \
+    X(CROSSING, "┼", "|") /* of two lines that have nothing to do with each other */               \
+    X(BROKEN_HORIZONTAL, "╌", "~")                                                                 \
+    X(BROKEN_VERTICAL, "╎", ":")                                                                   \
+    X(DOUBLE_HORIZONTAL, "═", "=")                                                                 \
+    X(DOUBLE_VERTICAL, "║", "#")                                                                   \
+    X(DOUBLE_TOP_LEFT, "╔", "#")                                                                   \
+    X(DOUBLE_TOP_RIGHT, "╗", "#")                                                                  \
+    X(DOUBLE_BOTTOM_LEFT, "╚", "#")                                                                \
+    X(DOUBLE_BOTTOM_RIGHT, "╝", "#")                                                               \
+    X(FULL, "█", "#")                                                                              \
+    X(EMPTY, "░", ".")
 
 enum glyph {
 #define X(id, utf8, ascii) GLYPH_##id,
@@ -80,12 +150,36 @@ struct cell {
 /* Text of our own; names, data and anything else from outside goes by cell_escape(). */
 void cell_add(struct cell *c, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same for n bytes that are safe to show. */
+void cell_text(struct cell *c, enum style style, const char *safe, size_t n);
 void cell_escape(struct cell *c, enum style style, const char *bytes, size_t n);
 
 /* A space, when there is something before it. */
 void cell_gap(struct cell *c);
 void cell_clear(struct cell *c);
 void cell_free(struct cell *c);
+
+/* --- What rows are about ------------------------------------------------------------------- */
+
+/* Something that several views can show, so that one leads to another. Numbers are those that
+ * people are shown: events, bugs and states count from 1, ops, behaviours and groups from 0. */
+enum subject_kind {
+    SUBJECT_NONE,
+    SUBJECT_EVENT,
+    SUBJECT_OP,
+    SUBJECT_BEHAVIOUR,
+    SUBJECT_GROUP,
+    SUBJECT_BUG,
+    SUBJECT_STATE,
+    SUBJECT_FILE, /* an inode of the trace */
+    SUBJECT_LINE, /* of a source file */
+};
+
+struct subject {
+    enum subject_kind kind;
+    uint64_t number;
+    const char *path; /* SUBJECT_LINE: the file, as a struct location has it; else NULL */
+};
 
 /* --- Views --------------------------------------------------------------------------------- */
 
@@ -130,13 +224,23 @@ struct view_ops {
     bool (*detail)(struct view *v, uint64_t row, size_t n, struct cell *out, bool *more,
                    struct error *e);
 
+    /* What a row is about; SUBJECT_NONE when it is nothing that other views know. A path is valid
+     * as long as the view is. */
+    bool (*subject)(struct view *v, uint64_t row, struct subject *out, struct error *e);
+
+    /* The row that shows a subject, 0 when there is none. Cheap: no walk over rows. */
+    uint64_t (*find)(struct view *v, const struct subject *s);
+
     void (*close)(struct view *v);
 };
 
-/* seek and detail of views that hide nothing, and that have nothing more to say of a row. */
+/* What views have for the members that mean nothing to them: they hide nothing, have nothing more
+ * to say of a row, and their rows are nothing that other views know. */
 bool view_seek_all(struct view *v, uint64_t *row, int step, struct error *e);
 bool view_no_detail(struct view *v, uint64_t row, size_t n, struct cell *out, bool *more,
                     struct error *e);
+bool view_no_subject(struct view *v, uint64_t row, struct subject *out, struct error *e);
+uint64_t view_find_nothing(struct view *v, const struct subject *s);
 /* For views that own nothing but themselves. */
 void view_close_plain(struct view *v);
 

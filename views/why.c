@@ -45,30 +45,44 @@ static uint64_t count(struct view *v)
 }
 
 /* a … z, aa, ab, … */
-static void add_label(struct cell *c, uint32_t place)
+static void add_label(struct cell *c, uint32_t place, enum style style)
 {
     enum { LETTERS = 26 };
 
     if (place >= LETTERS)
-        add_label(c, place / LETTERS - 1);
-    cell_add(c, STYLE_NUMBER, "%c", (char)('a' + place % LETTERS));
+        add_label(c, place / LETTERS - 1, style);
+    cell_add(c, style, "%c", (char)('a' + place % LETTERS));
 }
 
 static bool add_op(struct why *w, struct cell *c, uint32_t op, struct error *e)
 {
-    if (op == NO_OP)
+    if (op == NO_OP) {
+        cell_add(c, STYLE_UNMATCHED, "%s", glyph(GLYPH_DASH));
         return true;
+    }
     cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", w->analysis->graph->ops[op].event);
     bool ok = op_what(c, w->analysis, op, e);
     cell_gap(c);
     return ok && op_place(c, c, w->analysis, op, e);
 }
 
-static void add_edge(struct cell *c, const struct group_edge *edge)
+static bool is_matched(const struct group_match *m)
 {
-    add_label(c, edge->from);
-    cell_add(c, STYLE_PLAIN, "%s", glyph(GLYPH_ARROW));
-    add_label(c, edge->to);
+    return m->a != NO_OP && m->b != NO_OP;
+}
+
+/* Between ops that both have: what binds one side only is what the comparison is about. */
+static bool binds_one(const struct group_why *why, const struct group_edge *edge)
+{
+    return !(edge->flags & GROUP_EDGE_A) != !(edge->flags & GROUP_EDGE_B) &&
+           is_matched(&why->matches[edge->from]) && is_matched(&why->matches[edge->to]);
+}
+
+static void add_edge(struct cell *c, const struct group_edge *edge, enum style style)
+{
+    add_label(c, edge->from, style);
+    cell_add(c, style, "%s", glyph(GLYPH_ARROW));
+    add_label(c, edge->to, style);
 }
 
 static void add_edges(struct why *w, struct cell *c, const edge_list *list, uint64_t line)
@@ -76,7 +90,11 @@ static void add_edges(struct why *w, struct cell *c, const edge_list *list, uint
     for (size_t i = line * EDGES_A_ROW; i < list->n && i < (line + 1) * EDGES_A_ROW; i++) {
         if (i % EDGES_A_ROW)
             cell_add(c, STYLE_PLAIN, "  ");
-        add_edge(c, &w->why->edges[list->at[i]]);
+        const struct group_edge *edge = &w->why->edges[list->at[i]];
+        bool alone = binds_one(w->why, edge);
+        add_edge(c, edge, alone ? STYLE_EDGE_MISSING : STYLE_EDGE);
+        if (alone)
+            cell_add(c, STYLE_EDGE_MISSING, "!");
     }
 }
 
@@ -87,9 +105,9 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
 
     if (row <= why->match_count) {
         const struct group_match *m = &why->matches[row - 1];
-        bool both = m->a != NO_OP && m->b != NO_OP;
-        add_label(&out->cells[LABEL], (uint32_t)row - 1);
-        cell_add(&out->cells[SIGN], both ? STYLE_RESULT_GOOD : STYLE_WARNING, both ? "=" : "-");
+        bool both = is_matched(m);
+        add_label(&out->cells[LABEL], (uint32_t)row - 1, STYLE_NUMBER);
+        cell_add(&out->cells[SIGN], both ? STYLE_MATCHED : STYLE_UNMATCHED, both ? "=" : " ");
         return add_op(w, &out->cells[LEFT], m->a, e) && add_op(w, &out->cells[RIGHT], m->b, e);
     }
     uint64_t line = row - why->match_count - 1;
@@ -105,6 +123,18 @@ static bool detail(struct view *v, uint64_t row, size_t n, struct cell *out, boo
     (void)e;
     *more = false;
     return row != count(v) || sentences_detail(&((struct why *)v)->sentences, n, out, more);
+}
+
+/* The left op, or the right one where there is none: rows of edges are about nothing. */
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    const struct group_why *why = ((struct why *)v)->why;
+
+    if (row > why->match_count)
+        return view_no_subject(v, row, out, e);
+    const struct group_match *m = &why->matches[row - 1];
+    *out = (struct subject){SUBJECT_OP, m->a != NO_OP ? m->a : m->b, NULL};
+    return true;
 }
 
 static void close_view(struct view *v)
@@ -157,19 +187,15 @@ static void say_group(struct why *w, struct cell *c)
 static void add_freed(struct why *w, struct cell *c, bool right)
 {
     enum { SHOWN = 6 };
-    uint32_t mine = right ? GROUP_EDGE_B : GROUP_EDGE_A,
-             other = right ? GROUP_EDGE_A : GROUP_EDGE_B;
+    uint32_t mine = right ? GROUP_EDGE_B : GROUP_EDGE_A;
     size_t n = 0;
 
     for (size_t i = 0; i < w->why->edge_count; i++) {
         const struct group_edge *edge = &w->why->edges[i];
-        const struct group_match *from = &w->why->matches[edge->from];
-        const struct group_match *to = &w->why->matches[edge->to];
-        if (!(edge->flags & mine) || (edge->flags & other) || from->a == NO_OP ||
-            from->b == NO_OP || to->a == NO_OP || to->b == NO_OP || n++ >= SHOWN)
+        if (!(edge->flags & mine) || !binds_one(w->why, edge) || n++ >= SHOWN)
             continue;
         cell_add(c, STYLE_PLAIN, n == 1 ? " (" : ", ");
-        add_edge(c, edge);
+        add_edge(c, edge, STYLE_EDGE_MISSING);
     }
     if (n > SHOWN)
         cell_add(c, STYLE_PLAIN, " and %zu more", n - SHOWN);
@@ -245,6 +271,23 @@ static bool say_reason(struct why *w, struct cell *c, const struct group_reason 
     return ok;
 }
 
+void why_view_verdict(struct view *v, struct cell *c)
+{
+    const struct why *w = (struct why *)v;
+    bool left = w->why->a_represents_b.verdict == GROUP_REPRESENTS;
+    bool right = w->why->b_represents_a.verdict == GROUP_REPRESENTS;
+
+    cell_add(c, STYLE_NUMBER, "#%" PRIu32, left || !right ? w->left : w->right);
+    cell_add(c, left || right ? STYLE_MATCHED : STYLE_UNMATCHED,
+             left && right   ? " and "
+             : left || right ? " represents "
+                             : " and ");
+    cell_add(c, STYLE_NUMBER, "#%" PRIu32, left || !right ? w->right : w->left);
+    if (left == right)
+        cell_add(c, left ? STYLE_MATCHED : STYLE_UNMATCHED,
+                 left ? " represent each other" : " do not represent each other");
+}
+
 static bool say(struct why *w, struct error *e)
 {
     struct cell c = {0};
@@ -302,6 +345,8 @@ bool why_view(struct view **out, struct analysis *a, const struct groups *groups
         .seek = view_seek_all,
         .draw = draw,
         .detail = detail,
+        .subject = subject,
+        .find = view_find_nothing,
         .close = close_view,
     };
     struct why *w = xcalloc(1, sizeof *w);

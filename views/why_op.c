@@ -96,14 +96,13 @@ static bool add_op(struct cell *c, struct analysis *a, uint32_t op, struct error
 /* When it is durable, from its own syncs or from those of what must follow it. */
 static bool add_durable(struct cell *c, struct why_op *w, uint32_t op, struct error *e)
 {
-    uint64_t sync = op_durable(w->analysis, op);
-
-    if (!sync) {
+    if (w->analysis->graph->durable[op] == NEVER) {
         cell_add(c, STYLE_PLAIN, "no sync ever makes op %" PRIu32 " durable", op);
         return true;
     }
-    cell_add(c, STYLE_PLAIN, "%s %" PRIu32 " is durable once event ", op_word(c), op);
-    bool ok = event_words(c, w->analysis->session, sync, e);
+    cell_add(c, STYLE_PLAIN, "%s %" PRIu32 " is durable once %s", op_word(c), op,
+             op_durable(w->analysis, op) ? "event " : "the ");
+    bool ok = op_durable_words(c, w->analysis, op, e);
     cell_add(c, STYLE_PLAIN, " has returned");
     return ok;
 }
@@ -188,6 +187,8 @@ bool why_op_view(struct view **out, struct analysis *a, uint32_t before, uint32_
         .seek = view_seek_all,
         .draw = draw,
         .detail = detail,
+        .subject = view_no_subject,
+        .find = view_find_nothing,
         .close = close_view,
     };
     struct why_op *w = xcalloc(1, sizeof *w);

@@ -81,6 +81,40 @@ run 0 env FLOTSAM_MODEL_NAME=posix FLOTSAM_EXPLORE_BUDGET=7 \
     "$FLOTSAM" run 'sample target' -o posix.flotsam
 tr '\n' ' ' <"$out" | grep -q 'budget of 7 states' || fail "it does not say that the budget cut it"
 [ "$("$FLOTSAM" bugs posix.flotsam --json | jq -r .model)" = posix ] || fail "the model is not posix"
+[ "$("$FLOTSAM" bugs posix.flotsam --json | jq -r .model_switches)" = null ] ||
+    fail "ext4's switches changed posix"
+
+# A switch of the model stays with the session, for those who look and for the next check.
+graph() {
+    run 0 "$FLOTSAM" graph "$@" --json
+    jq 'length' "$out"
+}
+run 0 env FLOTSAM_MODEL_DIOREAD_LOCK=yes "$FLOTSAM" run 'sample target' -o locked.flotsam
+[ "$(graph locked.flotsam)" -lt "$(graph locked.flotsam --model ext4)" ] ||
+    fail "the graph has blocks that are allocated before they are written"
+run 0 "$FLOTSAM" check locked.flotsam
+[ "$("$FLOTSAM" bugs locked.flotsam --json | jq -r .model_switches)" = dioread_lock=yes ] ||
+    fail "the next check forgot the model's switch"
+run 0 "$FLOTSAM" check locked.flotsam --model ext4
+[ "$("$FLOTSAM" bugs locked.flotsam --json | jq -r .model_switches)" = null ] ||
+    fail "a model that is given takes over switches that were not"
+[ "$(graph locked.flotsam)" = "$(graph locked.flotsam --model ext4)" ] ||
+    fail "what was checked last is not what is shown"
+
+# How behaviours are found stays with the session likewise.
+behaviours() {
+    run 0 "$FLOTSAM" behaviours "$1" --json
+    jq 'length' "$out"
+}
+run 0 env FLOTSAM_EXPLORE_BEHAVIOUR_MAX=2 FLOTSAM_EXPLORE_GAP=1 \
+    "$FLOTSAM" run 'sample target' -o small.flotsam
+[ "$(behaviours small.flotsam)" != "$(behaviours fixed.flotsam)" ] ||
+    fail "behaviour_max and gap change nothing"
+[ "$(behaviours small.flotsam)" = "$("$FLOTSAM" bugs small.flotsam --json | jq .behaviours)" ] ||
+    fail "other behaviours are shown than were checked"
+run 0 "$FLOTSAM" check small.flotsam
+[ "$(behaviours small.flotsam)" = "$("$FLOTSAM" bugs small.flotsam --json | jq .behaviours)" ] ||
+    fail "the next check found other behaviours"
 
 # Setup's work is the starting image, not part of the trace; without a checker the trace is shown.
 config '[target]' 'setup = echo before >{dir}/first' 'workload = echo after >{dir}/second'

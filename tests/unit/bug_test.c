@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/bug.h"
+#include "engine/check.h"
 #include "tests/unit/run_sample.h"
 
 /* One check of a run, and what it found. */
@@ -256,7 +256,8 @@ static void a_sync_that_has_ops_is_a_sync(void **state)
     done_with(&found);
 }
 
-/* On the way to the last state lies one that is inconsistent too, half-way: that is not its cause. */
+/* On the way to the last state lies one that is inconsistent too, half-way: that is not its cause.
+ */
 static void what_was_mended_hides_no_later_bug(void **state)
 {
     struct run *f = *state;
@@ -279,9 +280,54 @@ static void what_was_mended_hides_no_later_bug(void **state)
     done_with(&found);
 }
 
+/* Causes that are looked for while states are gone through are those that are found afterwards. */
+static void finding_causes_on_the_way_changes_nothing(void **state)
+{
+    struct run *f = *state;
+    struct found found;
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const names[][2] = {{"n1", "c1"}, {"n2", "c2"}, {"n3", "c3"}};
+        uint32_t file = run_create(f, names[i][0]);
+        run_write(f, file, "new");
+        run_rename(f, file, names[i][0], names[i][1], 0);
+        run_print(f, i == 1 ? "two\n" : "more\n");
+    }
+    const char *const checker = "for c in c1 c2 c3; do ! test -e $c || grep -q new $c || exit 1; "
+                                "done; ! grep -q two $FLOTSAM_STDOUT || test -e c2";
+    explore(&found, f, "posix",
+            (struct explore_options){.strategy = STRATEGY_EXHAUSTIVE, .checker = checker});
+    struct report_times times = {0};
+    struct explore_options same = {.strategy = STRATEGY_EXHAUSTIVE, .checker = found.checker};
+    json_t *after = report_build(found.a, found.x, found.bugs, &same, &times), *meanwhile;
+    assert_true(json_array_size(json_object_get(after, "bugs")) >= 2);
+    for (int jobs = 1; jobs <= 3; jobs += 2) {
+        struct check_options options = {.explore = same};
+        struct error e;
+        /* Another command, so that nothing is known of it. */
+        char *again = xasprintf("%s %*s", found.checker, jobs, "");
+        options.explore.checker = again;
+        options.explore.dir = f->data;
+        options.explore.cwd = f->top;
+        options.explore.jobs = jobs;
+        options.explore.timeout = 20;
+        options.explore.acknowledgements = true;
+        if (!model_find("posix", &options.model, &e) || !check_run(f->s, &options, &meanwhile, &e))
+            fail_msg("%s", e.text);
+        static const char *const keys[] = {"bugs", "states", "shrinking"};
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            assert_true(
+                json_equal(json_object_get(meanwhile, keys[i]), json_object_get(after, keys[i])));
+        json_decref(meanwhile);
+        free(again);
+    }
+    json_decref(after);
+    done_with(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        run_case(finding_causes_on_the_way_changes_nothing),
         run_case(a_rename_before_its_data_is_an_ordering_bug),
         run_case(an_early_acknowledgement_is_unpersisted),
         run_case(as_much_as_possible_is_put_back),

@@ -158,6 +158,32 @@ static void cut_fits_and_says_so(void **state)
     check_cut("abc", 0, ESCAPE_UTF8, "");
 }
 
+static void check_middle(const char *in, int width, int flags, const char *out)
+{
+    struct buf b = {0};
+    escape_cut_middle(&b, in, width, flags);
+    assert_string_equal(buf_string(&b), out);
+    buf_free(&b);
+}
+
+static void paths_are_cut_in_the_middle(void **state)
+{
+    (void)state;
+    check_middle("abcdef", 6, ESCAPE_UTF8, "abcdef");
+    check_middle("abcdefgh", 6, ESCAPE_UTF8, "ab…fgh");
+    check_middle("abcdefgh", 6, ESCAPE_ASCII, "ab..gh");
+    check_middle("abcdefgh", 2, ESCAPE_UTF8, "a…"); /* no room for both ends */
+    check_middle("abcdefgh", 0, ESCAPE_UTF8, "");
+    check_middle("漢字漢字漢字", 6, ESCAPE_UTF8, "漢…字"); /* half a wide one does not fit */
+    check_middle("a漢字b漢字c", 6, ESCAPE_UTF8, "a…字c");
+    for (int width = 0; width < 14; width++) {
+        struct buf b = {0};
+        escape_cut_middle(&b, "a漢e\xcc\x81字bc漢字", width, ESCAPE_UTF8);
+        assert_true(escape_width(buf_string(&b)) <= width);
+        buf_free(&b);
+    }
+}
+
 int main(void)
 {
     if (!setlocale(LC_ALL, "C.UTF-8"))
@@ -172,6 +198,7 @@ int main(void)
         cmocka_unit_test(random_bytes_come_out_harmless),
         cmocka_unit_test(width_counts_columns),
         cmocka_unit_test(cut_fits_and_says_so),
+        cmocka_unit_test(paths_are_cut_in_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -576,6 +576,33 @@ static void junit_passes_without_bugs(void **state)
 
 /* ---- the others ---- */
 
+/* What people said, and whether the proposed sync was tried. */
+static void triage_and_tries_are_told(void **state)
+{
+    (void)state;
+    const char *bugs = "{'id': 1, 'kind': 'ordering', 'summary': 'one', 'rule': 'r', 'states': 4,"
+                       " 'status': 'duplicate', 'duplicate_of': 2, 'note': 'see March',"
+                       " 'lost': [], 'survived': [], 'checker': {'exit': 1, 'signal': null,"
+                       " 'timed_out': false, 'output': ''}, 'cause': 'abc',"
+                       " 'fix': {'text': 'sync it', 'call': 'fsync', 'verified': true,"
+                       " 'states': 4, 'gone': 4}},"
+                       "{'id': 2, 'kind': 'ordering', 'summary': 'two', 'rule': 'r', 'states': 1,"
+                       " 'status': 'new', 'lost': [], 'survived': [], 'checker': {'exit': 1,"
+                       " 'signal': null, 'timed_out': false, 'output': ''},"
+                       " 'fix': {'text': 'sync more', 'verified': false, 'states': 1, 'gone': 0}}";
+    char *text = printed("text", sample_report(bugs));
+    has_words(text, "status: duplicate of bug 2");
+    has_words(text, "Note: see March");
+    has_words(text, "Proposed fix: sync it (verified: 4 of 4 states gone with it)");
+    has_words(text, "Proposed fix: sync more (tried: 0 of 1 state gone with it)");
+    free(text);
+    char *sarif = printed("sarif", sample_report(bugs));
+    has(sarif, "\"note\": \"see March\"");
+    has(sarif, "\"duplicate_of\": 2");
+    has(sarif, "Proposed fix: sync it (verified: 4 of 4 states gone with it)");
+    free(sarif);
+}
+
 static void json_is_the_document(void **state)
 {
     (void)state;
@@ -644,6 +671,7 @@ int main(void)
         cmocka_unit_test(fingerprints_go_by_functions),
         cmocka_unit_test(junit_fails_for_bugs_and_skips_what_is_ignored),
         cmocka_unit_test(junit_passes_without_bugs),
+        cmocka_unit_test(triage_and_tries_are_told),
         cmocka_unit_test(json_is_the_document),
         cmocka_unit_test(unknown_formats_are_told),
         cmocka_unit_test(bugs_are_rows),

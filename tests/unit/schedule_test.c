@@ -12,32 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/buf.h"
-#include "engine/litmus_states.h"
 #include "engine/mem.h"
 #include "engine/schedule.h"
-
-struct world {
-    struct litmus *litmus;
-    struct graph *graph;
-    struct state_source source;
-};
-
-static void open_world(struct world *w, const char *text, const char *model_name)
-{
-    struct error e;
-    struct model model;
-    if (!litmus_parse(&w->litmus, text, "test", &e) || !model_find(model_name, &model, &e) ||
-        !graph_build(&w->graph, &model, litmus_source(w->litmus), &e))
-        fail_msg("%s", e.text);
-    w->source = litmus_state_source(w->litmus);
-}
-
-static void close_world(struct world *w)
-{
-    graph_free(w->graph);
-    litmus_free(w->litmus);
-}
+#include "tests/unit/litmus_sample.h"
 
 static struct state_hash go(struct stepper *s, const struct schedule *to)
 {
@@ -56,29 +33,6 @@ static struct state_hash from_scratch(const struct world *w, const struct schedu
     struct state_hash hash = go(s, to);
     stepper_free(s);
     return hash;
-}
-
-static void random_program(struct buf *out, unsigned *seed)
-{
-    static const char *const calls[] = {
-        "create a",          "create b",    "append a 100 'x'", "append b 5000 'y'",
-        "pwrite a 0 50 'z'", "rename a b",  "rename b a",       "fsync a",
-        "fdatasync b",       "fsync .",     "truncate a 10",    "unlink b",
-        "link a c",          "unlink c",    "sync",             "append a 4096 'w' dsync",
-    };
-    struct error e;
-    buf_text(out, "file a 4096 'O'\nfile b 100 'P'\n");
-    for (int i = 0; i < 9; i++) {
-        size_t before = out->n;
-        struct litmus *l;
-        buf_printf(out, "%s\n", calls[(unsigned)rand_r(seed) % (sizeof calls / sizeof *calls)]);
-        if (litmus_parse(&l, out->at, "test", &e)) {
-            litmus_free(l);
-        } else { /* a call on a file that is not there */
-            out->n = before;
-            out->at[before] = '\0';
-        }
-    }
 }
 
 /* Any last op, and any ops before it that it does not need. */
@@ -179,10 +133,49 @@ static void what_needs_a_lost_op_goes_with_it(void **state)
     close_world(&w);
 }
 
+/* Aimed at one schedule after the other and never given time, it still arrives at the last. */
+static void slices_lead_to_the_same_state_wherever_they_are_cut(void **state)
+{
+    unsigned seed = 13;
+    (void)state;
+    for (int round = 0; round < 100; round++) {
+        struct world w;
+        struct buf text = {0};
+        struct stepper *s;
+        struct error e;
+        for (int calls = 0; calls < 30; calls++)
+            buf_printf(&text, "pwrite a %d 10 'x'\ncreate f%d\n", rand_r(&seed) % 900, calls);
+        char *program = xasprintf("file a 4096 'O'\n%s", buf_string(&text));
+        open_world(&w, program, "posix");
+        assert_true(stepper_new(&s, w.graph, &w.source, &e));
+        for (int k = 0; k < 12; k++) {
+            uint32_t lost[3];
+            struct schedule to = random_schedule(w.graph, lost, &seed);
+            bool done = false;
+            stepper_aim(s, &to);
+            for (int slices = rand_r(&seed) % 3; slices > 0; slices--)
+                assert_true(stepper_settle(s, 0, &done, &e));
+            if (k % 3)
+                continue; /* elsewhere, from where it is */
+            while (!done)
+                assert_true(stepper_settle(s, 0, &done, &e));
+            assert_int_equal(stepper_left(s), 0);
+            struct state_hash here = state_hash(stepper_state(s)), there = from_scratch(&w, &to);
+            assert_int_equal(here.low, there.low);
+            assert_int_equal(here.high, there.high);
+        }
+        stepper_free(s);
+        close_world(&w);
+        buf_free(&text);
+        free(program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_way_leads_to_the_same_state),
+        cmocka_unit_test(slices_lead_to_the_same_state_wherever_they_are_cut),
         cmocka_unit_test(the_crash_is_as_late_as_the_survivors_allow),
         cmocka_unit_test(what_needs_a_lost_op_goes_with_it),
     };

@@ -148,6 +148,8 @@ static inline void sample_check(struct session *s, uint64_t n)
 {
     struct event found, wanted = sample_event(n);
     struct error e;
+    wanted.entry = session_position(wanted.entry);
+    wanted.exit = session_position(wanted.exit);
     if (!session_event(s, n, &found, &e))
         fail_msg("%s", e.text);
     if (found.traits & EVENT_UNFINISHED) {

@@ -98,6 +98,7 @@ static void unknown_kinds_are_no_verdicts(void **state)
     struct verdict_key key = key_of(1, 2, "c");
     struct verdict found;
     add(v, key, (struct verdict){.kind = VERDICT_CONSISTENT});
+    assert_true(verdicts_flush(v, NULL));
     const char *const kinds[] = {"0", "-1", "5", "'x'", "4294967297"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char *sql = xasprintf("UPDATE verdicts SET kind = %s, output = zeroblob(3)", kinds[i]);
@@ -105,6 +106,26 @@ static void unknown_kinds_are_no_verdicts(void **state)
         free(sql);
         assert_false(verdicts_find(v, &key, &found));
     }
+    close_table(v);
+}
+
+/* Whoever has the session open besides can write to it while verdicts wait to be written. */
+static void nobody_waits_for_verdicts_that_wait(void **state)
+{
+    struct run *f = *state;
+    struct verdicts *v = open_table(f);
+    struct session *other;
+    struct verdict found;
+    struct verdict_key key = key_of(1, 2, "c");
+    assert_true(session_open(&other, f->path, NULL));
+    sqlite3_busy_timeout(session_db(other), 0);
+    add(v, key, (struct verdict){.kind = VERDICT_INCONSISTENT});
+    assert_true(verdicts_find(v, &key, &found));
+    verdict_clear(&found);
+    assert_true(session_set_meta(other, "note", "1", NULL));
+    assert_true(verdicts_flush(v, NULL));
+    assert_true(session_set_meta(other, "note", "2", NULL));
+    session_close(other);
     close_table(v);
 }
 
@@ -126,6 +147,7 @@ int main(void)
         run_case(a_key_has_three_parts),
         run_case(everything_is_kept),
         run_case(unknown_kinds_are_no_verdicts),
+        run_case(nobody_waits_for_verdicts_that_wait),
         run_case(another_table_of_that_name_is_an_error),
     };
     return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);

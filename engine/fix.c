@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/fix.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/calls.h"
+#include "engine/report.h"
+#include "engine/vec.h"
+
+/* Ids only go up, so that "undo the third" means the same before and after another was removed. */
+static const char schema[] = "CREATE TABLE IF NOT EXISTS fixes ( -- syncs that are pretended\n"
+                             "  id INTEGER PRIMARY KEY AUTOINCREMENT,\n"
+                             "  after INTEGER NOT NULL, -- the event that it comes after\n"
+                             "  call TEXT NOT NULL, -- fsync, fdatasync, sync\n"
+                             "  file INTEGER NOT NULL, -- what is synced; 0 for sync\n"
+                             "  UNIQUE (after, call, file)\n"
+                             ");";
+
+static const uint16_t calls[] = {CALL_FSYNC, CALL_FDATASYNC, CALL_SYNC};
+
+bool fix_call_find(const char *name, uint16_t *call, struct error *e)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strcmp(call_name(calls[i]), name) == 0) {
+            *call = calls[i];
+            return true;
+        }
+    return error_set(e, "%s cannot be pretended; fsync, fdatasync and sync can", name);
+}
+
+bool fix_valid(struct session *s, const struct fix *fix, struct error *e)
+{
+    struct event event;
+    struct file_info file;
+    uint16_t call;
+    if (!fix_call_find(call_name(fix->call), &call, e) || !session_event(s, fix->after, &event, e))
+        return false;
+    if (event.exit == UINT64_MAX)
+        return error_set(e, "event %llu never returned: nothing can be synced after it",
+                         (unsigned long long)fix->after);
+    if (fix->call == CALL_SYNC)
+        return !fix->file || error_set(e, "sync is of everything, not of one file");
+    if (!fix->file || !session_file(s, fix->file, &file))
+        return error_set(e, "there is no file %u to sync", (unsigned)fix->file);
+    if (file.kind != FILE_REGULAR && file.kind != FILE_DIRECTORY)
+        return error_set(e,
+                         "file %u is neither a regular file nor a directory: it cannot be synced",
+                         (unsigned)fix->file);
+    return true;
+}
+
+/* ---- the list of a session ---- */
+
+static bool read_rows(struct fix_list *out, struct session *s, sqlite3_stmt *select,
+                      struct error *e)
+{
+    vec_of(struct fix) fixes = {0};
+    vec_of(uint32_t) ids = {0};
+    bool ok = true;
+    int code;
+    while (ok && (code = sqlite3_step(select)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(select, 2);
+        sqlite3_int64 id = sqlite3_column_int64(select, 0), file = sqlite3_column_int64(select, 3);
+        struct fix fix = {.after = (uint64_t)sqlite3_column_int64(select, 1)};
+        ok = id > 0 && id <= UINT32_MAX && file >= 0 && file <= UINT32_MAX &&
+             fix_call_find(name ? name : "", &fix.call, NULL);
+        fix.file = ok ? (uint32_t)file : 0;
+        if (!ok || !fix_valid(s, &fix, NULL))
+            ok = error_set(e, "%s: its list of pretended syncs is damaged", session_path(s));
+        vec_push(&fixes, fix);
+        vec_push(&ids, (uint32_t)id);
+    }
+    if (ok && code != SQLITE_DONE)
+        ok = error_set(e, "%s: pretended syncs cannot be read: %s", session_path(s),
+                       sqlite3_errmsg(session_db(s)));
+    *out = (struct fix_list){fixes.at, ids.at, fixes.n};
+    return ok;
+}
+
+/* Whether the session has ever had one. */
+static bool has_table(struct session *s)
+{
+    sqlite3_stmt *select = NULL;
+    bool there =
+        sqlite3_prepare_v2(session_db(s), "SELECT 1 FROM sqlite_schema WHERE name = 'fixes'", -1,
+                           &select, NULL) == SQLITE_OK &&
+        sqlite3_step(select) == SQLITE_ROW;
+    sqlite3_finalize(select);
+    return there;
+}
+
+bool fixes_load(struct fix_list *out, struct session *s, struct error *e)
+{
+    sqlite3_stmt *select = NULL;
+    *out = (struct fix_list){0};
+    if (!has_table(s))
+        return true;
+    bool ok =
+        sqlite3_prepare_v2(session_db(s), "SELECT id, after, call, file FROM fixes ORDER BY id", -1,
+                           &select, NULL) == SQLITE_OK ||
+        error_set(e, "%s: pretended syncs cannot be read: %s", session_path(s),
+                  sqlite3_errmsg(session_db(s)));
+    ok = ok && read_rows(out, s, select, e);
+    sqlite3_finalize(select);
+    if (!ok)
+        fixes_free(out);
+    return ok;
+}
+
+void fixes_free(struct fix_list *list)
+{
+    free(list->at);
+    free(list->ids);
+    *list = (struct fix_list){0};
+}
+
+static bool not_kept(struct session *s, struct error *e)
+{
+    return error_set(e, "%s cannot be written: %s", session_path(s), sqlite3_errmsg(session_db(s)));
+}
+
+bool fix_add(struct session *s, const struct fix *fix, uint32_t *id, struct error *e)
+{
+    sqlite3 *db = session_db(s);
+    sqlite3_stmt *insert = NULL;
+    if (!fix_valid(s, fix, e))
+        return false;
+    bool done =
+        sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, "INSERT INTO fixes (after, call, file) VALUES (?,?,?)", -1, &insert,
+                           NULL) == SQLITE_OK &&
+        sqlite3_bind_int64(insert, 1, (sqlite3_int64)fix->after) == SQLITE_OK &&
+        sqlite3_bind_text(insert, 2, call_name(fix->call), -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_int64(insert, 3, fix->file) == SQLITE_OK;
+    if (done && sqlite3_step(insert) != SQLITE_DONE)
+        done = sqlite3_errcode(db) == SQLITE_CONSTRAINT ? error_set(e, "that is pretended already")
+                                                        : not_kept(s, e);
+    else if (!done)
+        not_kept(s, e);
+    if (done)
+        *id = (uint32_t)sqlite3_last_insert_rowid(db);
+    sqlite3_finalize(insert);
+    return done;
+}
+
+bool fix_remove(struct session *s, uint32_t id, struct error *e)
+{
+    sqlite3 *db = session_db(s);
+    sqlite3_stmt *remove = NULL;
+    if (!has_table(s))
+        return error_set(e, "nothing is pretended in %s", session_path(s));
+    bool done =
+        (sqlite3_prepare_v2(db, "DELETE FROM fixes WHERE id = ?", -1, &remove, NULL) == SQLITE_OK &&
+         sqlite3_bind_int64(remove, 1, id) == SQLITE_OK && sqlite3_step(remove) == SQLITE_DONE) ||
+        not_kept(s, e);
+    if (done && !sqlite3_changes(db))
+        done = error_set(e, "there is no pretended sync %u", (unsigned)id);
+    sqlite3_finalize(remove);
+    return done;
+}
+
+/* ---- words and documents ---- */
+
+static const char *path_of(struct session *s, const struct fix *fix)
+{
+    struct file_info file;
+    return fix->file && session_file(s, fix->file, &file) ? file.path : "";
+}
+
+void fix_words(struct buf *out, struct session *s, const struct fix *fix)
+{
+    buf_printf(out, "pretended %s", call_name(fix->call));
+    if (fix->file)
+        buf_printf(out, " of %s", path_of(s, fix));
+    buf_printf(out, " after event %llu", (unsigned long long)fix->after);
+}
+
+json_t *fix_json(struct session *s, const struct fix *fix)
+{
+    json_t *out = json_object();
+    json_object_set_new(out, "after", json_integer((json_int_t)fix->after));
+    json_object_set_new(out, "call", json_string(call_name(fix->call)));
+    json_object_set_new(out, "path", report_string(path_of(s, fix)));
+    json_object_set_new(out, "file", json_integer(fix->file));
+    return out;
+}
+
+bool fix_from_json(const json_t *json, struct fix *out)
+{
+    const char *call = json_string_value(json_object_get(json, "call"));
+    json_int_t file = json_integer_value(json_object_get(json, "file"));
+    *out = (struct fix){.after = (uint64_t)json_integer_value(json_object_get(json, "after")),
+                        .file = (uint32_t)file};
+    return call && file >= 0 && file <= UINT32_MAX && fix_call_find(call, &out->call, NULL);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * output: what a checker printed, a row a line, while it arrives; then how it ended.
+ */
+#ifndef VIEWS_OUTPUT_H
+#define VIEWS_OUTPUT_H
+
+#include "engine/verdict.h"
+#include "views/view.h"
+
+/* More is not kept: a checker that prints without end must not take all memory. Rows say so. */
+enum { OUTPUT_LINES_MAX = 100000, OUTPUT_LINE_MAX = 4096 };
+
+struct view *output_view(void);
+
+/* Forgets all that was said, for another run; a title tells whose it is ("" for none). */
+void output_begin(struct view *v, const char *safe_title);
+
+/* Adds bytes as they come; a line may come in pieces, a character as well. */
+void output_add(struct view *v, const char *bytes, size_t n);
+
+/* It has ended. */
+void output_end(struct view *v, const struct verdict *verdict);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views/state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/mem.h"
+
+enum { NAME, SIZE, WHAT, COLUMNS };
+
+/* Bytes that are compared to say where a file differs; beyond that it only says that it does. */
+enum { COMPARED_MAX = 256 << 10 };
+
+/* One name in one of the states. */
+struct named {
+    char *path;
+    uint32_t file;
+    enum file_kind kind;
+    uint32_t mode;
+    uint64_t size;
+    char *target;
+};
+
+struct names {
+    vec_of(struct named) at;
+};
+
+enum side { HAND, WHOLE, SIDES };
+
+struct pair {
+    const struct named *at[SIDES]; /* NULL: not there */
+};
+
+struct state_table {
+    struct view view;
+    struct walk_states *states;
+    uint64_t version; /* of the walk that the rows are of; 0: none */
+    struct names names[SIDES];
+    vec_of(struct pair) rows;
+};
+
+/* --- Comparing ----------------------------------------------------------------------------- */
+
+static void names_free(struct names *n)
+{
+    for (size_t i = 0; i < n->at.n; i++) {
+        free(n->at.at[i].path);
+        free(n->at.at[i].target);
+    }
+    vec_free(&n->at);
+}
+
+static bool collect(void *data, const struct state_name *name)
+{
+    struct names *n = data;
+
+    if (*name->path)
+        vec_push(&n->at, (struct named){xstrdup(name->path), name->file, name->kind, name->mode,
+                                        name->size, name->target ? xstrdup(name->target) : NULL});
+    return true;
+}
+
+/* The order in which a state's names are visited: by bytes, but a directory's own come right after
+ * it. */
+static int compare_paths(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    int x = *a == '/' ? 1 : *a ? (unsigned char)*a + 1 : 0;
+    int y = *b == '/' ? 1 : *b ? (unsigned char)*b + 1 : 0;
+    return x - y;
+}
+
+static void compare(struct state_table *t)
+{
+    const struct names *hand = &t->names[HAND], *whole = &t->names[WHOLE];
+    size_t i = 0, k = 0;
+
+    t->rows.n = 0;
+    while (i < hand->at.n || k < whole->at.n) {
+        int order = i == hand->at.n    ? 1
+                    : k == whole->at.n ? -1
+                                       : compare_paths(hand->at.at[i].path, whole->at.at[k].path);
+        struct pair pair = {
+            {order <= 0 ? &hand->at.at[i] : NULL, order >= 0 ? &whole->at.at[k] : NULL}};
+        vec_push(&t->rows, pair);
+        i += order <= 0;
+        k += order >= 0;
+    }
+}
+
+bool state_view_settle(struct view *v, uint64_t deadline, bool *done, struct error *e)
+{
+    struct state_table *t = (struct state_table *)v;
+
+    if (!walk_states_settle(t->states, deadline, done, e))
+        return false;
+    uint64_t version = walk_states_version(t->states);
+    if (!*done || t->version == version)
+        return true;
+    for (int side = 0; side < SIDES; side++)
+        names_free(&t->names[side]);
+    state_walk(walk_states_hand(t->states), collect, &t->names[HAND]);
+    state_walk(walk_states_whole(t->states), collect, &t->names[WHOLE]);
+    compare(t);
+    t->version = version;
+    return true;
+}
+
+/* --- What differs -------------------------------------------------------------------------- */
+
+static bool settled(const struct state_table *t)
+{
+    return t->version && t->version == walk_states_version(t->states);
+}
+
+/* Where the contents differ: the first byte, and whether there are only zeros from there on that
+ * differ. */
+struct difference {
+    bool any, zeros, cut; /* cut: not all was looked at */
+    uint64_t first, last;
+};
+
+static bool find_difference(struct state_table *t, const struct pair *p, struct difference *d,
+                            struct error *e)
+{
+    enum { PIECE = 4096 };
+    unsigned char bytes[SIDES][PIECE];
+    const struct named *hand = p->at[HAND], *whole = p->at[WHOLE];
+    uint64_t size = hand->size < whole->size ? hand->size : whole->size;
+
+    *d = (struct difference){.zeros = true, .cut = size > COMPARED_MAX};
+    size = size < COMPARED_MAX ? size : COMPARED_MAX;
+    for (uint64_t at = 0; at < size; at += PIECE) {
+        size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
+        if (!state_read(walk_states_hand(t->states), hand->file, at, bytes[HAND], n, e) ||
+            !state_read(walk_states_whole(t->states), whole->file, at, bytes[WHOLE], n, e))
+            return false;
+        if (!memcmp(bytes[HAND], bytes[WHOLE], n))
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            if (bytes[HAND][i] == bytes[WHOLE][i])
+                continue;
+            d->first = d->any ? d->first : at + i;
+            d->last = at + i;
+            d->any = true;
+            d->zeros = d->zeros && !bytes[HAND][i];
+        }
+    }
+    return true;
+}
+
+static bool same_contents(struct state_table *t, const struct pair *p)
+{
+    return state_same_contents(walk_states_hand(t->states), p->at[HAND]->file,
+                               walk_states_whole(t->states), p->at[WHOLE]->file);
+}
+
+static bool as_expected(struct state_table *t, const struct pair *p)
+{
+    const struct named *hand = p->at[HAND], *whole = p->at[WHOLE];
+
+    if (!hand || !whole || hand->kind != whole->kind || hand->mode != whole->mode)
+        return false;
+    if (hand->kind == FILE_SYMLINK)
+        return !strcmp(hand->target ? hand->target : "", whole->target ? whole->target : "");
+    return hand->kind != FILE_REGULAR || same_contents(t, p);
+}
+
+/* A name on the other side of the same file; NULL. O(names): only for the rows in sight. */
+static const char *other_name(const struct names *n, uint32_t file)
+{
+    for (size_t i = 0; i < n->at.n; i++)
+        if (n->at.at[i].file == file)
+            return n->at.at[i].path;
+    return NULL;
+}
+
+static void add_one_sided(struct state_table *t, const struct pair *p, struct cell *c)
+{
+    enum side there = p->at[HAND] ? HAND : WHOLE;
+    const char *other = other_name(&t->names[there == HAND ? WHOLE : HAND], p->at[there]->file);
+
+    if (there == WHOLE) {
+        cell_add(c, STYLE_DATA_MISSING, other ? "missing: it is still " : "missing");
+    } else
+        cell_add(c, STYLE_DATA_OTHER, other ? "should be " : "should be gone");
+    if (other)
+        cell_escape(c, STYLE_PATH, other, strlen(other));
+}
+
+static bool add_contents(struct state_table *t, const struct pair *p, struct cell *c,
+                         struct error *e)
+{
+    uint64_t hand = p->at[HAND]->size, whole = p->at[WHOLE]->size;
+    struct difference d;
+
+    if (!find_difference(t, p, &d, e))
+        return false;
+    if (hand < whole)
+        cell_add(c, STYLE_DATA_MISSING, "%" PRIu64 " B missing", whole - hand);
+    else if (hand > whole)
+        cell_add(c, STYLE_DATA_OTHER, "%" PRIu64 " B too many", hand - whole);
+    if (d.any) {
+        cell_add(c, STYLE_PLAIN, "%s", c->text.n ? ", " : "");
+        cell_add(c, STYLE_DATA_OTHER, "%s %" PRIu64 "+%" PRIu64, d.zeros ? "zeros" : "other bytes",
+                 d.first, d.last - d.first + 1);
+        if (d.cut)
+            cell_add(c, STYLE_DIM, " or more");
+    } else if (hand == whole)
+        cell_add(c, STYLE_DATA_OTHER, "other bytes");
+    return true;
+}
+
+static bool add_what(struct state_table *t, const struct pair *p, struct cell *c, struct error *e)
+{
+    const struct named *hand = p->at[HAND], *whole = p->at[WHOLE];
+
+    if (!hand || !whole) {
+        add_one_sided(t, p, c);
+        return true;
+    }
+    if (as_expected(t, p)) {
+        cell_add(c, STYLE_DATA_SAME, "as expected");
+        return true;
+    }
+    if (hand->file != whole->file)
+        cell_add(c, STYLE_DATA_OTHER, "the file before: ");
+    if (hand->kind != whole->kind)
+        cell_add(c, STYLE_DATA_OTHER, "another kind of file");
+    else if (hand->kind == FILE_SYMLINK)
+        cell_add(c, STYLE_DATA_OTHER, "another target");
+    else if (hand->kind == FILE_REGULAR && !same_contents(t, p))
+        return add_contents(t, p, c, e);
+    else if (hand->mode != whole->mode)
+        cell_add(c, STYLE_DATA_OTHER, "mode %03o instead of %03o", hand->mode, whole->mode);
+    return true;
+}
+
+/* --- The view ------------------------------------------------------------------------------ */
+
+static const struct column *columns(struct view *v, size_t *n)
+{
+    static const struct column all[COLUMNS] = {
+        [NAME] = {.title = "file", .least = 12, .most = 40, .yields = 2},
+        [SIZE] = {.title = "size", .least = 6, .right = true},
+        [WHAT] = {.title = "", .least = 12, .yields = 1},
+    };
+    (void)v;
+    *n = COLUMNS;
+    return all;
+}
+
+static uint64_t count(struct view *v)
+{
+    const struct state_table *t = (struct state_table *)v;
+
+    return settled(t) && t->rows.n ? t->rows.n : 1;
+}
+
+static void add_name(struct cell *c, const struct named *at)
+{
+    const char *name = at->path;
+
+    for (const char *slash; (slash = strchr(name, '/')); name = slash + 1)
+        cell_add(c, STYLE_PLAIN, "  ");
+    cell_escape(c, STYLE_PATH, name, strlen(name));
+    if (at->kind == FILE_DIRECTORY)
+        cell_add(c, STYLE_DIM, "/");
+    if (at->kind == FILE_SYMLINK && at->target) {
+        cell_add(c, STYLE_DIM, " %s ", glyph(GLYPH_ARROW));
+        cell_escape(c, STYLE_PATH, at->target, strlen(at->target));
+    }
+}
+
+static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
+{
+    struct state_table *t = (struct state_table *)v;
+
+    if (!settled(t)) {
+        cell_add(&out->cells[NAME], STYLE_VERDICT_NONE, "working out the state, %d %%",
+                 walk_states_percent(t->states));
+        return true;
+    }
+    if (!t->rows.n) {
+        cell_add(&out->cells[NAME], STYLE_DIM, "no files, and none were expected");
+        return true;
+    }
+    const struct pair *p = &t->rows.at[row - 1];
+    const struct named *hand = p->at[HAND];
+    add_name(&out->cells[NAME], hand ? hand : p->at[WHOLE]);
+    if (!hand)
+        cell_add(&out->cells[SIZE], STYLE_DIM, "%s", glyph(GLYPH_DASH));
+    else if (hand->kind == FILE_REGULAR)
+        cell_add(&out->cells[SIZE], STYLE_NUMBER, "%" PRIu64 " B", hand->size);
+    return add_what(t, p, &out->cells[WHAT], e);
+}
+
+static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
+{
+    const struct state_table *t = (struct state_table *)v;
+
+    if (!settled(t) || row > t->rows.n)
+        return view_no_subject(v, row, out, e);
+    const struct pair *p = &t->rows.at[row - 1];
+    *out = (struct subject){SUBJECT_FILE, (p->at[HAND] ? p->at[HAND] : p->at[WHOLE])->file, NULL};
+    return true;
+}
+
+static uint64_t find(struct view *v, const struct subject *s)
+{
+    const struct state_table *t = (struct state_table *)v;
+
+    for (size_t i = 0; s->kind == SUBJECT_FILE && settled(t) && i < t->rows.n; i++)
+        for (int side = 0; side < SIDES; side++)
+            if (t->rows.at[i].at[side] && t->rows.at[i].at[side]->file == s->number)
+                return i + 1;
+    return 0;
+}
+
+const char *state_view_path(struct view *v, uint64_t row)
+{
+    const struct state_table *t = (struct state_table *)v;
+
+    if (!settled(t) || row < 1 || row > t->rows.n)
+        return NULL;
+    const struct pair *p = &t->rows.at[row - 1];
+    return (p->at[HAND] ? p->at[HAND] : p->at[WHOLE])->path;
+}
+
+uint64_t state_view_first(struct view *v)
+{
+    struct state_table *t = (struct state_table *)v;
+
+    for (size_t i = 0; settled(t) && i < t->rows.n; i++)
+        if (!as_expected(t, &t->rows.at[i]))
+            return i + 1;
+    return 0;
+}
+
+static void close_view(struct view *v)
+{
+    struct state_table *t = (struct state_table *)v;
+
+    for (int side = 0; side < SIDES; side++)
+        names_free(&t->names[side]);
+    vec_free(&t->rows);
+    free(t);
+}
+
+struct view *state_view(struct walk_states *states)
+{
+    static const struct view_ops ops = {
+        .name = "state",
+        .columns = columns,
+        .count = count,
+        .seek = view_seek_all,
+        .draw = draw,
+        .detail = view_no_detail,
+        .subject = subject,
+        .find = find,
+        .close = close_view,
+    };
+    struct state_table *t = xcalloc(1, sizeof *t);
+
+    t->view.ops = &ops;
+    t->states = states;
+    return &t->view;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * state: the files that the schedule in hand leaves behind, beside those of the run without a crash
+ * (with everything persisted that had been issued by then): each name that either has, its length,
+ * and what differs.
+ */
+#ifndef VIEWS_STATE_H
+#define VIEWS_STATE_H
+
+#include "engine/walk_states.h"
+#include "views/view.h"
+
+/* The states must outlive the view. */
+struct view *state_view(struct walk_states *states);
+
+/* Goes on until the states are there and compared; the view has one row that says how far it is
+ * meanwhile. To be called after every move of the walk. */
+bool state_view_settle(struct view *v, uint64_t deadline, bool *done, struct error *e);
+
+/* The path of a row, for views/difference.h; NULL when it has none. Valid until the walk moves. */
+const char *state_view_path(struct view *v, uint64_t row);
+
+/* The first row that differs from what was expected, 0 when none does. */
+uint64_t state_view_first(struct view *v);
+
+#endif
