@@ -218,7 +218,7 @@ static void stores_are_cut_to_the_mappings(void **state)
         assert_int_equal(event.size, wanted[i].size);
         assert_int_equal(event.address, wanted[i].address);
         assert_int_equal(value_of(session, &event), wanted[i].value);
-        assert_int_equal(event.exit, event.entry + 1);
+        assert_true(event.entry < event.exit && (!i || event_of(session, i).exit < event.entry));
     }
     session_close(session);
 }
