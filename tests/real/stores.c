@@ -333,7 +333,7 @@ static int mode_both(void)
 
 static int mode_killed(void)
 {
-    char *map = map_file("killed", PAGE);
+    volatile char *map = map_file("killed", PAGE);
     for (int i = 0; i < 1000; i++)
         map[i] = 'k';
     raise(SIGKILL);

@@ -158,7 +158,7 @@ static void take(struct stage *s, struct player *p)
 
 static struct session *finish(struct stage *s)
 {
-    struct session *session;
+    struct session *session = NULL;
     struct error e;
     bool done = recording_finish(s->t.recording, &e) && session_open(&session, s->path, &e);
     s->t.recording = NULL;

@@ -25,8 +25,10 @@ TOOL_CFLAGS   := -O2 -g -std=gnu99 -Wall -Wextra $(if $(WERROR),-Werror) -fno-st
                  -fno-strict-aliasing -fno-builtin -fomit-frame-pointer -fno-pie \
                  -DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 \
                  -I. -isystem $(VALGRIND_INCLUDE)
-TOOL_WRAPS    := disInstr_AMD64 amd64g_dirtyhelper_CPUID_avx2 amd64g_dirtyhelper_CPUID_avx_and_cx16
-TOOL_LDFLAGS  := -static -no-pie -nodefaultlibs -nostartfiles -u _start \
+TOOL_WRAPS    := disInstr_AMD64 amd64g_dirtyhelper_CPUID_avx2 \
+                 amd64g_dirtyhelper_CPUID_avx_and_cx16 \
+                 vgModuleLocal_read_debuginfo_dwarf3 vgModuleLocal_new_dwarf3_reader
+TOOL_LDFLAGS  := -static -nodefaultlibs -nostartfiles -u _start \
                  -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none $(TOOL_WRAPS:%=-Wl,--wrap=%)
 
 .PHONY: store-tool

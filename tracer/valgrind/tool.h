@@ -4,6 +4,7 @@
  * concerns a mapped data file, and of the program's stack at each system call that the recorder
  * watches. tracer/stores.h says how the two talk; this is the side inside the program.
  *
+ *     debuginfo.c   what Valgrind need not read of programs
  *     decode.c      instructions that Valgrind does not know or takes for others: flushes, CPUID
  *     instrument.c  from each instruction to the calls of the helpers below
  *     ring.c        from a helper's call to a record
