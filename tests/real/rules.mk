@@ -69,7 +69,7 @@ bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
 	@O=$(O) tests/bench/record
 
 bench-stores: $(O)/flotsam store-tool $(O)/tests/bench/stores $(O)/tests/real/pmemobj
-	@O=$(O) tests/bench/run_stores
+	@O=$(O) tests/bench/trace_stores
 
 bench-check: $(O)/flotsam $(O)/tests/real/leveldb_six $(O)/tests/bench/nothing
 	@O=$(O) tests/bench/check $(MODEL)
