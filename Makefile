@@ -14,13 +14,14 @@ VERSION := 0.1
 
 # What apt installs where something is missing: to build, and what the tests need besides.
 BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
-                  libxxhash-dev libzstd-dev libseccomp-dev libjansson-dev libinih-dev \
-                  libgraphviz-dev valgrind
+                  libncurses-dev libreadline-dev libgraphviz-dev libxxhash-dev libzstd-dev \
+                  libseccomp-dev libjansson-dev libinih-dev valgrind
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
-                  strace procps jq tmux graphviz libleveldb-dev librocksdb-dev liblmdb-dev \
+                  strace procps jq tmux graphviz mandoc libleveldb-dev librocksdb-dev liblmdb-dev \
                   libgdbm-dev libpmemobj-dev libpmem-dev
 
-LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph
+LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph \
+             ncursesw readline
 WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
              -Wvla $(if $(WERROR),-Werror)
 SANITIZE  := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -57,6 +58,7 @@ help:
 	'make bench-stores    what tracing stores costs, against native and other Valgrind tools' \
 	'make bench-check     what checking costs: LevelDB, and states a second' \
 	'make bench-scale     how time and memory grow from ten thousand events to a million' \
+	'make bench-ui        how long keys wait in the debugger, on a session of a million events' \
 	'make deps            install the packages that building needs; deps-test: those of the tests too' \
 	'make install         to $$(DESTDIR)$$(prefix), $(prefix); uninstall removes it again' \
 	'make clean           remove $(O)/' \
@@ -86,8 +88,9 @@ $(O)/libtui.a: $(filter-out $(O)/tui/main.o,$(call OBJECTS,tui))
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
-# The assembler reads the themes, which the compiler's list of dependencies does not know.
+# The assembler reads these (tui/embed.h), which the compiler's list of dependencies does not know.
 $(O)/tui/theme_files.o: $(wildcard themes/*.theme)
+$(O)/tui/manual.o: tui/flotsam.1.in
 
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
@@ -167,16 +170,18 @@ fuzz: fuzzers
 
 root       = $(DESTDIR)$(prefix)
 COMPLETION = share/bash-completion/completions
+MAN        = share/man/man1
 DOC        = share/doc/flotsam
 THEMES     = share/flotsam/themes
 TOOLS_AT   = lib/flotsam/valgrind
 THEME_FILES := $(wildcard themes/*.theme)
 
 install: all
-	install -d $(root)/bin $(root)/$(COMPLETION) $(root)/$(DOC) $(root)/$(THEMES)
+	install -d $(root)/bin $(root)/$(COMPLETION) $(root)/$(MAN) $(root)/$(DOC) $(root)/$(THEMES)
 	install -m 755 $(O)/flotsam $(root)/bin/flotsam
 	$(O)/flotsam completion bash >$(root)/$(COMPLETION)/flotsam
-	chmod 644 $(root)/$(COMPLETION)/flotsam
+	$(O)/flotsam help --man >$(root)/$(MAN)/flotsam.1
+	chmod 644 $(root)/$(COMPLETION)/flotsam $(root)/$(MAN)/flotsam.1
 	install -m 644 LICENSE README.md $(root)/$(DOC)
 	$(if $(THEME_FILES),install -m 644 $(THEME_FILES) $(root)/$(THEMES))
 	if [ -x $(STORE_TOOL) ]; then install -d $(root)/$(TOOLS_AT) && \
@@ -186,10 +191,10 @@ install: all
 
 # Folders that others share go only when they are empty and not the system's own.
 uninstall:
-	rm -f $(root)/bin/flotsam $(root)/$(COMPLETION)/flotsam
+	rm -f $(root)/bin/flotsam $(root)/$(COMPLETION)/flotsam $(root)/$(MAN)/flotsam.1
 	rm -rf $(root)/$(DOC) $(root)/share/flotsam $(root)/lib/flotsam
 	$(if $(DESTDIR)$(filter-out /usr /usr/local,$(prefix)), \
-	    for d in bin lib $(COMPLETION) share/doc; do \
+	    for d in bin lib $(COMPLETION) $(MAN) share/doc; do \
 	        [ ! -d $(root)/$$d ] || (cd $(root) && rmdir -p --ignore-fail-on-non-empty $$d); done)
 
 clean:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/clock.h"
@@ -126,6 +127,17 @@ bool check_run(struct session *s, const struct check_options *options, json_t **
     return done;
 }
 
+/* A checker that is given now stays with the session, for the debugger and the next check; a session
+ * that cannot be written does without. */
+static void keep_checker(struct session *s, const char *checker)
+{
+    char *here = realpath(".", NULL);
+
+    if (here && session_set_meta(s, "checker", checker, NULL))
+        session_set_meta(s, "folder", here, NULL);
+    free(here);
+}
+
 bool check_complete(struct check_options *options, struct session *s, struct error *e)
 {
     struct explore_options *x = &options->explore;
@@ -134,6 +146,8 @@ bool check_complete(struct check_options *options, struct session *s, struct err
     if (!x->checker) { /* a checker that is given now is looked for here */
         x->checker = session_meta(s, "checker");
         x->cwd = session_meta(s, "folder");
+    } else if (!x->cwd) {
+        keep_checker(s, x->checker);
     }
     if (told && !strcmp(told, "no"))
         x->acknowledgements = false;

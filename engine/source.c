@@ -247,3 +247,19 @@ const char *source_line(const struct source *src, uint32_t line, size_t *n)
     *n = end - begin;
     return src->text.at + begin;
 }
+
+char *source_find(struct session *s, const char *end)
+{
+    static const char query[] = "SELECT path FROM sources WHERE path = ?1 OR"
+                                " substr(path, -length(?1) - 1) = '/' || ?1"
+                                " ORDER BY length(path) LIMIT 1";
+    sqlite3_stmt *q = NULL;
+    char *found = NULL;
+
+    if (sqlite3_prepare_v2(session_db(s), query, -1, &q, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(q, 1, end, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(q) == SQLITE_ROW && sqlite3_column_text(q, 0))
+        found = xstrdup((const char *)sqlite3_column_text(q, 0));
+    sqlite3_finalize(q);
+    return found;
+}

@@ -33,6 +33,10 @@ enum source_state {
     SOURCE_NONE,    /* neither in the session nor here */
 };
 
+/* The path of a file whose text the session has, by the end of it ("store.c", "db/store.c"). NULL
+ * when there is none; the caller frees it. */
+char *source_find(struct session *s, const char *end);
+
 struct source;
 
 /* Reads one file, from the session first. Never NULL; SOURCE_NONE has no lines. */

@@ -6,7 +6,6 @@
 
 #include "engine/bits.h"
 #include "engine/mem.h"
-#include "engine/scratch.h"
 #include "engine/vec.h"
 
 void subgraph_free(struct subgraph *s)
@@ -219,6 +218,9 @@ struct subgraph *subgraph_order(const struct graph *g, const uint32_t *ops, size
 
 /* ---- neighbourhoods ---- */
 
+/* Hops are counted in a byte, one for each op of the trace. */
+enum { HOPS_MAX = UINT8_MAX - 2 };
+
 struct found {
     uint32_t op, hops;
     uint64_t distance; /* in ops, to the nearest of the given */
@@ -228,7 +230,7 @@ struct nearest {
     const struct graph *g;
     const uint32_t *from;
     size_t n;
-    struct scratch hops; /* op to how many edges away it is */
+    uint8_t *hops; /* by op: how many edges away it is, and one; 0: not met */
     vec_of(struct found) found;
 };
 
@@ -245,17 +247,38 @@ static uint64_t distance(const struct nearest *s, uint32_t op)
 
 static bool meet(struct nearest *s, uint32_t op, uint32_t hops)
 {
-    if (scratch_get(&s->hops, op))
+    if (s->hops[op])
         return false;
-    scratch_put(&s->hops, op, hops);
+    s->hops[op] = (uint8_t)(hops + 1);
     vec_push(&s->found, (struct found){op, hops, distance(s, op)});
     return true;
 }
 
-static bool is_at(struct nearest *s, uint32_t op, uint32_t hops)
+/* The first edge from k on that leads away from an op so many hops away; `end` when there is none.
+ * This is what takes the time: it goes over all edges of the trace. */
+static uint32_t next_from(const struct nearest *s, uint32_t k, uint32_t end, uint32_t hops)
 {
-    const uint64_t *known = scratch_get(&s->hops, op);
-    return known && *known == hops;
+    const struct graph_edge *edges = s->g->edges;
+    const uint8_t *met = s->hops, wanted = (uint8_t)(hops + 1);
+
+    while (k < end && met[edges[k].from] != wanted)
+        k++;
+    return k;
+}
+
+/* The op that an edge leads to. */
+static uint32_t edge_target(const struct graph *g, uint32_t edge)
+{
+    size_t low = 0, high = g->n - 1; /* the last op whose edges begin at or before it */
+
+    while (low < high) {
+        size_t middle = (low + high + 1) / 2;
+        if (g->first[middle] <= edge)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return (uint32_t)low;
 }
 
 /* One edge further out, in both directions. Only edges into an op are kept by the graph, so those
@@ -264,7 +287,7 @@ static bool widen(struct nearest *s, uint32_t hops, uint32_t low, uint32_t high)
 {
     const struct graph *g = s->g;
     size_t before = s->found.n;
-    uint32_t earliest = high;
+    uint32_t earliest = NO_OP, last = g->first[high < g->n ? high + 1 : g->n];
 
     for (size_t i = 0; i < before; i++) {
         uint32_t op = s->found.at[i].op;
@@ -275,11 +298,10 @@ static bool widen(struct nearest *s, uint32_t hops, uint32_t low, uint32_t high)
             if (g->edges[k].from >= low)
                 meet(s, g->edges[k].from, hops + 1);
     }
-    for (uint32_t op = earliest; op <= high && op < g->n; op++)
-        for (uint32_t k = g->first[op]; k < g->first[op + 1]; k++)
-            if (g->edges[k].from >= earliest && is_at(s, g->edges[k].from, hops) &&
-                meet(s, op, hops + 1))
-                break;
+    if (earliest == NO_OP)
+        return false;
+    for (uint32_t k = g->first[earliest]; (k = next_from(s, k, last, hops)) < last; k++)
+        meet(s, edge_target(g, k), hops + 1);
     return s->found.n > before;
 }
 
@@ -297,12 +319,13 @@ static int nearest_first(const void *a, const void *b)
 size_t subgraph_nearest(const struct graph *g, const uint32_t *from, size_t n, unsigned hops,
                         uint32_t low, uint32_t high, uint32_t *out, size_t max, uint64_t *left_out)
 {
-    struct nearest s = {.g = g, .from = from, .n = n};
+    struct nearest s = {.g = g, .from = from, .n = n, .hops = xcalloc(g->n + 1, 1)};
+    uint32_t far = hops < HOPS_MAX ? hops : HOPS_MAX;
 
     for (size_t i = 0; i < n; i++)
         meet(&s, from[i], 0);
     /* Past the limit nothing further out can be taken; what one hop more would add is not known. */
-    for (uint32_t h = 0; h < hops && s.found.n <= max && widen(&s, h, low, high); h++)
+    for (uint32_t h = 0; h < far && s.found.n <= max && widen(&s, h, low, high); h++)
         ;
     qsort(s.found.at, s.found.n, sizeof *s.found.at, nearest_first);
     size_t taken = s.found.n < max ? s.found.n : max;
@@ -311,6 +334,6 @@ size_t subgraph_nearest(const struct graph *g, const uint32_t *from, size_t n, u
     *left_out = s.found.n - taken;
     qsort(out, taken, sizeof *out, op_by_number);
     vec_free(&s.found);
-    scratch_free(&s.hops);
+    free(s.hops);
     return taken;
 }

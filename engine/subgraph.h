@@ -15,6 +15,7 @@
 #define ENGINE_SUBGRAPH_H
 
 #include "engine/findings.h"
+#include "engine/walk.h"
 
 enum subgraph_kind {
     SUBGRAPH_OP = 1,
@@ -32,7 +33,7 @@ enum subgraph_mark {
 };
 
 struct subgraph_node {
-    uint64_t event;     /* of a sync that no event is known for: 0 */
+    uint64_t event;     /* of a sync that is only pretended: 0 (graph_fix_at) */
     uint64_t position;  /* at which it was issued; of a sync, at which it returned */
     uint32_t op;        /* NO_OP: it is none */
     uint32_t file;      /* the inode; 0: all, or none */
@@ -69,9 +70,10 @@ struct subgraph {
 };
 
 struct subgraph_options {
-    size_t limit;         /* ops at most */
-    bool transitive;      /* also the direct edges of the graph that others imply */
-    const uint8_t *marks; /* enum subgraph_mark by op: of a schedule in hand; NULL: none */
+    size_t limit;            /* ops at most */
+    bool transitive;         /* also the direct edges of the graph that others imply */
+    const struct walk *walk; /* the schedule in hand, for marks; NULL: none */
+    const uint8_t *marks;    /* else enum subgraph_mark by op; NULL: none */
     size_t mark_count;
 };
 

@@ -53,8 +53,11 @@ static void find_behaviours(const struct behaviours *list, const struct choice *
 
     for (size_t i = 0; i < c->n; i++)
         out[i] = NO_BEHAVIOUR;
-    for (size_t b = 0; b < list->n; b++) {
+    /* They come by their first op. */
+    for (size_t b = 0; c->n && b < list->n && list->at[b].first_op <= c->ops[c->n - 1]; b++) {
         const struct behaviour *at = &list->at[b];
+        if (at->last_op < c->ops[0])
+            continue;
         size_t k = first_from(c->ops, c->n, at->first_op);
         if ((at->flags & BEHAVIOUR_MERGED) || k == c->n || c->ops[k] > at->last_op)
             continue;
@@ -71,17 +74,32 @@ static void find_behaviours(const struct behaviours *list, const struct choice *
     vec_free(&members);
 }
 
-static bool name_sync(struct subgraph_node *node, struct session *s, struct error *e)
+static bool name_sync(struct subgraph_node *node, const struct analysis *a, struct error *e)
 {
+    const struct fix *fix = graph_fix_at(a->graph, node->position);
     struct event event;
 
-    node->event = moment_returned(s, node->position);
+    node->event = moment_returned(a->session, node->position);
+    if (fix)
+        node->file = fix->file;
     if (!node->event)
         return true;
-    if (!session_event(s, node->event, &event, e))
+    if (!session_event(a->session, node->event, &event, e))
         return false;
     node->file = event.file;
     return true;
+}
+
+static enum subgraph_mark mark_of(const struct subgraph_options *o, uint32_t op)
+{
+    static const enum subgraph_mark marks[] = {[WALK_PERSISTED] = MARK_PERSISTED,
+                                               [WALK_LOST] = MARK_LOST,
+                                               [WALK_FLIGHT] = MARK_FLIGHT,
+                                               [WALK_UNISSUED] = MARK_UNISSUED};
+
+    if (o->walk)
+        return marks[walk_mark(o->walk, op)];
+    return o->marks && op < o->mark_count ? o->marks[op] : MARK_NONE;
 }
 
 static bool tell_nodes(struct subgraph *s, const struct choice *c, const struct subgraph_options *o,
@@ -96,13 +114,12 @@ static bool tell_nodes(struct subgraph *s, const struct choice *c, const struct 
     for (size_t i = 0; ok && i < s->n; i++) {
         struct subgraph_node *node = &s->nodes[i];
         if (node->kind == SUBGRAPH_SYNC) {
-            ok = name_sync(node, a->session, e);
+            ok = name_sync(node, a, e);
         } else if (node->kind == SUBGRAPH_ACK) {
             node->event = c->acks.at[ack++];
         } else {
             node->behaviour = behaviours[op++];
-            if (o->marks && node->op < o->mark_count)
-                node->mark = o->marks[node->op];
+            node->mark = (uint8_t)mark_of(o, node->op);
         }
     }
     free(behaviours);
@@ -257,7 +274,7 @@ static void read_culprit(struct culprits *c, const struct graph *g, const json_t
 static bool read_culprits(struct culprits *c, struct findings *f, uint64_t bug, struct error *e)
 {
     const struct graph *g = f->analysis->graph;
-    json_t *report = report_load(f->session, e);
+    json_t *report = f->report ? json_incref(f->report) : report_load(f->session, e);
     const json_t *at = NULL, *each, *op;
     size_t i;
 
@@ -424,7 +441,7 @@ bool subgraph_bug(struct subgraph **out, struct findings *f, uint64_t bug,
         choice_free(&c);
         goto out;
     }
-    if (!options.marks) {
+    if (!options.marks && !options.walk) {
         options.marks = marks = state_marks(g, &state);
         options.mark_count = g->n;
     }

@@ -7,10 +7,10 @@
 
 #include "engine/check.h"
 
-enum check_telling { CHECK_TELLS_SHORTLY, CHECK_TELLS_ALL };
+enum check_telling { CHECK_TELLS_NOTHING, CHECK_TELLS_SHORTLY, CHECK_TELLS_ALL };
 
 /* Data directory and working folder are the session's when they are not set. Prints a line a bug,
- * or the whole report. Returns the exit status. */
+ * the whole report, or nothing. Returns the exit status. */
 int check_session(const char *path, struct check_options *options, enum check_telling telling);
 
 #endif

@@ -131,7 +131,7 @@ int check_session(const char *path, struct check_options *check, enum check_tell
                 check->explore.dir);
         if (telling == CHECK_TELLS_ALL)
             tell_all(report);
-        else
+        else if (telling == CHECK_TELLS_SHORTLY)
             tell(report);
         status = count(report, "inconsistent") ? STATUS_FOUND : STATUS_DONE;
         json_decref(report);

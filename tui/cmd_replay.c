@@ -214,9 +214,10 @@ const struct command command_replay = {
     .takes = TAKES_SESSION,
     .usage = "[S] end|bug:N|state:N DIR",
     .summary = "lay a state of the data directory out in a folder",
-    .details = "DIR is made, or must be empty. end is the state at the end of the run, nothing\n"
-               "lost: contents, names, sizes, hard and symbolic links and modes are those that\n"
-               "the program left. bug:N is the state that showed bug N of the last check, state:N\n"
-               "the one that flotsam states lists as N; the command that checks it is printed, and\n"
-               "what had been told lies beside it in DIR.stdout and DIR.markers.",
+    .details =
+        "DIR is made, or must be empty. end is the state at the end of the run, nothing\n"
+        "lost: contents, names, sizes, hard and symbolic links and modes are those that\n"
+        "the program left. bug:N is the state that showed bug N of the last check, state:N\n"
+        "the one that flotsam states lists as N; the command that checks it is printed, and\n"
+        "what had been told lies beside it in DIR.stdout and DIR.markers.",
 };

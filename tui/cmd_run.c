@@ -18,6 +18,7 @@
 #include "tracer/record.h"
 #include "tui/check.h"
 #include "tui/commands.h"
+#include "tui/loop.h"
 #include "tui/options.h"
 
 enum { OPTION_BATCH = OPTION_LONG };
@@ -202,7 +203,16 @@ static bool find_model(const struct config *c, struct model *out, struct error *
     return ok;
 }
 
-static int check_target(const struct config *c, const char *session)
+/* The status is what the run has to say. */
+static int open_debugger(const char *session, int status)
+{
+    struct error e;
+    const char *theme = getenv("FLOTSAM_THEME");
+
+    return loop_run(session, theme && *theme ? theme : NULL, &e) ? status : command_failed(&e);
+}
+
+static int check_target(const struct config *c, const char *session, bool batch)
 {
     struct error e;
     struct check_options check = {.explore = {.checker = c->checker,
@@ -216,7 +226,10 @@ static int check_target(const struct config *c, const char *session)
     if (!find_model(c, &check.model, &e) || !keep_settings(c, &check.model, session, &e) ||
         !strategy_find(c->strategy, &check.explore.strategy, &e))
         return command_failed(&e);
-    return check_session(session, &check, CHECK_TELLS_ALL);
+    if (batch)
+        return check_session(session, &check, CHECK_TELLS_ALL);
+    int status = check_session(session, &check, CHECK_TELLS_NOTHING);
+    return status == STATUS_FAILED ? status : open_debugger(session, status);
 }
 
 /* Without a checker there is only the trace to look at. */
@@ -241,7 +254,7 @@ static char *absolute(const char *path, struct error *e)
     return all;
 }
 
-static int run_target(const struct config *c, const char *output)
+static int run_target(const struct config *c, const char *output, bool batch)
 {
     struct error e;
     struct record_result result = {0};
@@ -256,7 +269,9 @@ static int run_target(const struct config *c, const char *output)
     else {
         bool back = here >= 0 && fchdir(here) == 0;
         char *shown = back ? name : session;
-        status = c->checker ? check_target(c, shown) : show(shown);
+        status = c->checker ? check_target(c, shown, batch)
+                 : batch    ? show(shown)
+                            : open_debugger(shown, STATUS_DONE);
     }
     if (here >= 0)
         close(here);
@@ -269,6 +284,7 @@ static int run_run(int argc, char **argv)
 {
     struct options o;
     const char *output = NULL;
+    bool batch = !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
     options_begin(&o, &command_run, argc, argv);
     while (options_next(&o)) {
         switch (o.id) {
@@ -276,7 +292,8 @@ static int run_run(int argc, char **argv)
             output = o.value;
             break;
         case OPTION_BATCH:
-            break; /* there is no debugger yet that it could keep shut */
+            batch = true;
+            break;
         }
     }
     if (!options_count(&o, 1, 1))
@@ -286,7 +303,8 @@ static int run_run(int argc, char **argv)
     struct error e;
     struct config_switch *switches = config_switches();
     config_begin(&c, switches);
-    int status = config_load(&c, o.argv[0], &e) ? run_target(&c, output) : command_failed(&e);
+    int status =
+        config_load(&c, o.argv[0], &e) ? run_target(&c, output, batch) : command_failed(&e);
     config_free(&c);
     free(switches);
     return status;

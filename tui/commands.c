@@ -17,26 +17,13 @@
 const struct command *const *command_table(void)
 {
     static const struct command *const table[] = {
-        &command_run,
-        &command_record,
-        &command_check,
-        &command_report,
-        &command_bugs,
-        &command_trace,
-        &command_graph,
-        &command_behaviours,
-        &command_groups,
-        &command_schedules,
-        &command_states,
-        &command_why,
-        &command_why_op,
-        &command_replay,
-        &command_export,
-        &command_litmus,
-        &command_doctor,
-        &command_completion,
-        &command_help_on,
-        NULL,
+        &command_run,        &command_record,    &command_check,
+        &command_open,       &command_report,    &command_bugs,
+        &command_trace,      &command_graph,     &command_behaviours,
+        &command_groups,     &command_schedules, &command_states,
+        &command_why,        &command_why_op,    &command_replay,
+        &command_export,     &command_litmus,    &command_doctor,
+        &command_completion, &command_help_on,   NULL,
     };
     return table;
 }
@@ -46,7 +33,7 @@ static const struct {
     const char *suffix, *command;
 } file_commands[] = {
     {".ini", "run"},
-    {".flotsam", "trace"},
+    {".flotsam", "open"},
 };
 
 const struct command *command_find(const char *name)

@@ -114,6 +114,7 @@ char *command_session(const char *given, struct error *e);
 extern const struct command command_run;
 extern const struct command command_record;
 extern const struct command command_check;
+extern const struct command command_open;
 extern const struct command command_report;
 extern const struct command command_bugs;
 extern const struct command command_trace;

@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "engine/escape.h"
+#include "tui/columns.h"
 
 /* Rows that are looked at before the first is printed, to choose widths. */
 enum { ROWS_MEASURED = 200 };
 
-enum { GAP = 2, DETAIL_INDENT = 8 };
+enum { DETAIL_INDENT = 8 };
 
 /* --- What suits a stream ------------------------------------------------------------------- */
 
@@ -39,69 +40,24 @@ bool print_begin(struct print *p, FILE *out, struct error *e)
 
 /* --- Widths -------------------------------------------------------------------------------- */
 
-struct layout {
-    const struct column *columns;
-    size_t n;
-    int widths[VIEW_COLUMNS_MAX];
-};
-
-static void measure(struct layout *l, const struct row *r)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        int width = r->cells[i].text.n ? escape_width(r->cells[i].text.at) : 0;
-        int most = l->columns[i].most;
-        if (most && width > most)
-            width = most;
-        if (width > l->widths[i])
-            l->widths[i] = width;
-    }
-}
-
-/* Takes room from the columns that yield until a line fits, each down to its least. */
-static void fit(struct layout *l, int width)
-{
-    int total = 0;
-
-    for (size_t i = 0; i < l->n; i++)
-        total += l->widths[i] + (i ? GAP : 0);
-    while (total > width) {
-        size_t giver = l->n;
-        for (size_t i = 0; i < l->n; i++) {
-            if (l->columns[i].yields && l->widths[i] > l->columns[i].least &&
-                (giver == l->n || l->columns[i].yields > l->columns[giver].yields))
-                giver = i;
-        }
-        if (giver == l->n)
-            return;
-        int spare = l->widths[giver] - l->columns[giver].least;
-        int take = spare < total - width ? spare : total - width;
-        l->widths[giver] -= take;
-        total -= take;
-    }
-}
-
-static bool choose_widths(struct print *p, struct view *v, struct layout *l, struct error *e)
+static bool choose_widths(struct print *p, struct view *v, struct columns *l, struct error *e)
 {
     struct row row = {0};
     uint64_t at = 1;
     bool ok = true;
 
-    l->columns = v->ops->columns(v, &l->n);
-    for (size_t i = 0; i < l->n; i++) {
-        int title = escape_width(l->columns[i].title);
-        l->widths[i] = l->columns[i].least > title ? l->columns[i].least : title;
-    }
+    columns_begin(l, v);
     for (int i = 0; ok && i < ROWS_MEASURED; i++, at++) {
         ok = v->ops->seek(v, &at, 1, e);
         if (!ok || !at)
             break;
         row_clear(&row);
         ok = v->ops->draw(v, at, &row, e);
-        measure(l, &row);
+        columns_measure(l, &row);
     }
     row_free(&row);
     if (p->width)
-        fit(l, p->width);
+        columns_fit(l, p->width);
     return ok;
 }
 
@@ -174,7 +130,7 @@ static void end_line(struct print *p, struct line *line)
     line->columns = 0;
 }
 
-static void print_row(struct print *p, const struct layout *l, struct line *line,
+static void print_row(struct print *p, const struct columns *l, struct line *line,
                       const struct row *r)
 {
     int start = 0;
@@ -188,20 +144,21 @@ static void print_row(struct print *p, const struct layout *l, struct line *line
         int width = r->cells[i].text.n ? escape_width(r->cells[i].text.at) : 0;
         if (line->columns < start)
             add_spaces(line, start - line->columns);
-        if (l->columns[i].right)
+        if (l->at[i].right)
             add_spaces(line, (room < l->widths[i] ? room : l->widths[i]) - width);
         add_cell(p, line, &r->cells[i], room);
-        start = (line->columns > start + l->widths[i] ? line->columns : start + l->widths[i]) + GAP;
+        start = (line->columns > start + l->widths[i] ? line->columns : start + l->widths[i]) +
+                COLUMNS_GAP;
     }
     end_line(p, line);
 }
 
-static void print_titles(struct print *p, const struct layout *l, struct line *line)
+static void print_titles(struct print *p, const struct columns *l, struct line *line)
 {
     struct row titles = {0};
 
     for (size_t i = 0; i < l->n; i++)
-        cell_add(&titles.cells[i], STYLE_HEADING, "%s", l->columns[i].title);
+        cell_add(&titles.cells[i], STYLE_HEADING, "%s", l->at[i].title);
     print_row(p, l, line, &titles);
     row_free(&titles);
 }
@@ -228,7 +185,7 @@ static bool print_details(struct print *p, struct view *v, uint64_t row, struct 
 
 bool print_view(struct print *p, struct view *v, struct error *e)
 {
-    struct layout l = {0};
+    struct columns l = {0};
     struct line line = {0};
     struct row row = {0};
     bool ok = choose_widths(p, v, &l, e);

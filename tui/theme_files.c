@@ -4,22 +4,16 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Each theme's file as a string; the assembler reads it, by its path from the source tree's top. */
+#include "tui/embed.h"
+
+/* Each theme's file as a string. */
 #define THEMES(X)                                                                                  \
     X(dark, "dark")                                                                                \
     X(light, "light")                                                                              \
     X(high_contrast, "high-contrast")                                                              \
     X(monochrome, "monochrome")
 
-#define X(id, name)                                                                                \
-    extern const char theme_text_##id[];                                                           \
-    __asm__(".pushsection .rodata\n"                                                               \
-            ".globl theme_text_" #id "\n"                                                          \
-            ".hidden theme_text_" #id "\n"                                                         \
-            "theme_text_" #id ":\n"                                                                \
-            ".incbin \"themes/" name ".theme\"\n"                                                  \
-            ".byte 0\n"                                                                            \
-            ".popsection\n");
+#define X(id, name) EMBED_TEXT(theme_text_##id, "themes/" name ".theme")
 THEMES(X)
 #undef X
 

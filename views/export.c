@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "engine/calls.h"
+#include "engine/fix.h"
 #include "engine/output.h"
 #include "engine/report.h"
 #include "engine/report_words.h"
@@ -60,6 +62,7 @@ static json_t *node_json(const struct subgraph *s, size_t i)
     static const char *const types[] = {
         [SUBGRAPH_OP] = "op", [SUBGRAPH_SYNC] = "sync", [SUBGRAPH_ACK] = "print"};
     const struct subgraph_node *node = &s->nodes[i];
+    const struct fix *fix = node->event ? NULL : graph_fix_at(s->analysis->graph, node->position);
     json_t *out = node->kind == SUBGRAPH_OP ? report_op(s->analysis, node->op, true)
                                             : report_event(s->analysis, node->event, true);
 
@@ -67,6 +70,10 @@ static json_t *node_json(const struct subgraph *s, size_t i)
     json_object_set_new(out, "type", json_string(types[node->kind]));
     if (node->mark)
         json_object_set_new(out, "state", json_string(mark_word(node->mark)));
+    if (fix) {
+        json_object_set_new(out, "call", json_string(call_name(fix->call)));
+        json_object_set_new(out, "pretended", fix_json(s->analysis->session, fix));
+    }
     if (node->culprit)
         json_object_set_new(out, "culprit", json_true());
     if (node->behaviour != NO_BEHAVIOUR)

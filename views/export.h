@@ -12,6 +12,7 @@
  * "rule|durable|after|next|missing", "rule": "journal", "reason": "…", "through": 0, "transitive":
  * false } ] }
  *
+ * A sync that is only pretended has no event; "pretended" says what it is (engine/fix.h).
  * Nodes have the members of the contract's OP besides. from and to are nodes; state is there when
  * there is a schedule, rule and reason when a rule of the model makes the edge.
  */

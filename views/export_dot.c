@@ -42,13 +42,15 @@ static const struct look marks[] = {
 };
 static const struct look sync_look = {"#e3e3e3", "#333333", "filled", "box",
                                       "sync: what leads to it is durable when it returns"};
+static const struct look fix_look = {"#ffffff", "#00697a", "filled,dashed", "box",
+                                     "sync that is only pretended: dashed"};
 static const struct look ack_look = {"#e6ecff", "#1a237e", "filled", "note",
                                      "what the program had told the world"};
 
 static const struct look *look_of(const struct subgraph_node *node)
 {
     if (node->kind == SUBGRAPH_SYNC)
-        return &sync_look;
+        return node->event ? &sync_look : &fix_look;
     if (node->kind == SUBGRAPH_ACK)
         return &ack_look;
     return &marks[node->mark];
@@ -135,6 +137,8 @@ static bool add_node(Agraph_t *g, Agraph_t *cluster, Agnode_t **out, const struc
     struct buf html = {0};
 
     node_name(&name, s, i);
+    if (!node->event) /* several can be pretended after one event */
+        cell_add(&name, STYLE_PLAIN, " (%zu)", i);
     Agnode_t *n = agnode(cluster, (char *)(uintptr_t)buf_string(&name.text), 1);
     bool ok = label_node(&html, s, i, e);
     set_html(g, n, "label", &html);
@@ -227,6 +231,14 @@ static bool has_mark(const struct subgraph *s, uint8_t kind, uint8_t mark)
     return false;
 }
 
+static bool has_sync(const struct subgraph *s, bool made)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->nodes[i].kind == SUBGRAPH_SYNC && (s->nodes[i].event != 0) == made)
+            return true;
+    return false;
+}
+
 static bool has_edge(const struct subgraph *s, uint8_t kind)
 {
     for (size_t i = 0; i < s->edge_count; i++)
@@ -261,8 +273,10 @@ static void add_legend(Agraph_t *g, const struct subgraph *s)
     for (uint8_t m = MARK_NONE; m <= MARK_UNISSUED; m++)
         if (has_mark(s, SUBGRAPH_OP, m))
             legend_row(&html, &marks[m], mark_sign(m));
-    if (has_mark(s, SUBGRAPH_SYNC, MARK_NONE))
+    if (has_sync(s, true))
         legend_row(&html, &sync_look, "");
+    if (has_sync(s, false))
+        legend_row(&html, &fix_look, glyph(GLYPH_PRETEND));
     if (has_mark(s, SUBGRAPH_ACK, MARK_NONE))
         legend_row(&html, &ack_look, "");
     if (has_edge(s, SUBGRAPH_RULE))
@@ -284,7 +298,7 @@ static void add_legend(Agraph_t *g, const struct subgraph *s)
 
 static void set_defaults(Agraph_t *g)
 {
-    graphviz_set(g, "rankdir", "TB"); /* labels are wide and chains are long: this fits a page */
+    graphviz_set(g, "rankdir", "TB");   /* labels are wide and chains are long: this fits a page */
     graphviz_set(g, "newrank", "true"); /* else edges between clusters could lead backwards */
     graphviz_set(g, "labelloc", "t");
     graphviz_set(g, "labeljust", "l");

@@ -58,19 +58,18 @@ static bool tell_node(struct graph_detail *d, const struct subgraph *s, size_t n
 static bool tell_durable(struct graph_detail *d, const struct subgraph *s, size_t node,
                          struct error *e)
 {
-    uint64_t sync;
-    struct cell *c;
+    struct analysis *a = s->analysis;
+    uint32_t op = s->nodes[node].op;
 
     if (s->nodes[node].kind != SUBGRAPH_OP)
         return true;
-    c = new_line(d);
-    sync = op_durable(s->analysis, s->nodes[node].op);
-    if (!sync) {
+    struct cell *c = new_line(d);
+    if (a->graph->durable[op] == NEVER) {
         cell_add(c, STYLE_WARNING, "no sync makes it durable for certain");
         return true;
     }
-    cell_add(c, STYLE_PLAIN, "durable after event ");
-    return event_words(c, s->analysis->session, sync, e);
+    cell_add(c, STYLE_PLAIN, "durable after %s", op_durable(a, op) ? "event " : "the ");
+    return op_durable_words(c, a, op, e);
 }
 
 static void add_reason(struct cell *c, const struct subgraph_edge *edge, enum model_rule rule)

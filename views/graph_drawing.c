@@ -44,7 +44,7 @@ static bool add_words(struct drawing_words *w, const struct subgraph *s, size_t 
         cell_add(&w->label, mark_style(node->mark), "%s ", mark_sign(node->mark));
     if (node->kind == SUBGRAPH_OP)
         cell_add(&w->label, STYLE_NUMBER, "%" PRIu32 " ", node->op);
-    else
+    else if (node->event)
         cell_add(&w->label, STYLE_NUMBER, "ev %" PRIu64 " ", node->event);
     if (!node_what(&w->label, s, i, e) || !node_path(&w->path, s, i, e) ||
         !node_place(&w->function, &w->source, s, i, e))
@@ -311,7 +311,8 @@ static void paint_bar(struct drawing *d, size_t i, enum light light)
 {
     const struct route_box *box = &d->route->boxes[i];
     int row = box->y + route_port(box->height);
-    enum style style = border_style(light, STYLE_CALL_SYNC);
+    bool made = d->subgraph->nodes[i].event; /* or pretended */
+    enum style style = border_style(light, made ? STYLE_CALL_SYNC : STYLE_PRETEND);
 
     canvas_bar(d->canvas, box->x + box->width / 2, box->bar_top, box->bar_bottom, style);
     canvas_text(d->canvas, box->x, row, box->width, &d->words[i].label,

@@ -76,9 +76,17 @@ static const struct column *columns(struct view *v, size_t *n)
         [LABEL] = {.title = "", .least = LINES_LABEL - 2, .most = LINES_LABEL - 2},
         [TEXT] = {.title = "", .least = LINES_LEAST, .yields = 1},
     };
-    (void)v;
+    /* Labels take no room where there are none. */
+    static const struct column bare[COLUMNS] = {
+        [LABEL] = {.title = "", .least = 0},
+        [TEXT] = {.title = "", .least = LINES_LEAST, .yields = 1},
+    };
+    const struct lines *l = (const struct lines *)v;
     *n = COLUMNS;
-    return all;
+    for (size_t i = 0; i < l->at.n; i++)
+        if (l->at.at[i].label[0])
+            return all;
+    return bare;
 }
 
 static uint64_t count(struct view *v)

@@ -16,8 +16,8 @@
 
 enum { EVENT, WHAT, FILE_PATH, FUNCTION, NOTE, COLUMNS };
 
-/* Events between two looks at the clock. */
-enum { EVENTS_A_SLICE = 256 };
+/* Events, and ops, between two looks at the clock. */
+enum { EVENTS_A_SLICE = 256, OPS_A_SLICE = 4096 };
 
 /* --- Which rows there are ------------------------------------------------------------------ */
 
@@ -31,9 +31,12 @@ struct schedule_rows {
     struct analysis *analysis;
     uint64_t next;                /* the event to look at */
     vec_of(struct place) between; /* what is no op, by position */
-    struct place *at;             /* all, once they are known */
+    struct place *at;             /* all; NULL before everything between is known */
     size_t n;
     uint32_t *row_of; /* by op: its place in `at` */
+    uint32_t next_op; /* to be taken over, and of what lies between */
+    size_t next_between;
+    bool done;
 };
 
 struct schedule_rows *schedule_rows_new(struct analysis *a)
@@ -94,46 +97,61 @@ static void add_pretended(struct schedule_rows *rows)
     rows->between.cap = n + 1;
 }
 
+/* Some of the ops with what lies between them; the last time, what comes behind. */
 static void merge(struct schedule_rows *rows)
 {
     const struct graph *g = rows->analysis->graph;
-    size_t next = 0;
 
-    rows->at = xcalloc(g->n + rows->between.n + 1, sizeof *rows->at);
-    rows->row_of = xcalloc(g->n + 1, sizeof *rows->row_of);
-    for (uint32_t op = 0; op < g->n; op++) {
-        while (next < rows->between.n && rows->between.at[next].position < g->issued[op])
-            rows->at[rows->n++] = rows->between.at[next++];
+    for (int i = 0; i < OPS_A_SLICE && rows->next_op < g->n; i++, rows->next_op++) {
+        uint32_t op = rows->next_op;
+        while (rows->next_between < rows->between.n &&
+               rows->between.at[rows->next_between].position < g->issued[op])
+            rows->at[rows->n++] = rows->between.at[rows->next_between++];
         rows->row_of[op] = (uint32_t)rows->n;
         rows->at[rows->n++] = (struct place){g->issued[op], 0, op};
     }
-    while (next < rows->between.n)
-        rows->at[rows->n++] = rows->between.at[next++];
+    if (rows->next_op < g->n)
+        return;
+    while (rows->next_between < rows->between.n)
+        rows->at[rows->n++] = rows->between.at[rows->next_between++];
     vec_free(&rows->between);
+    rows->done = true;
+}
+
+/* Some of the events; with the last there is room for all rows. */
+static bool collect(struct schedule_rows *rows, struct error *e)
+{
+    struct session *s = rows->analysis->session;
+    uint64_t count = session_event_count(s);
+
+    for (int i = 0; i < EVENTS_A_SLICE && rows->next <= count; i++, rows->next++) {
+        struct event event;
+        if (!session_event(s, rows->next, &event, e))
+            return false;
+        if (has_row(&event))
+            add_between(rows, rows->next, event.exit);
+    }
+    if (rows->next <= count)
+        return true;
+    add_pretended(rows);
+    size_t ops = rows->analysis->graph->n;
+    rows->at = xmalloc((ops + rows->between.n + 1) * sizeof *rows->at);
+    rows->row_of = xmalloc((ops + 1) * sizeof *rows->row_of);
+    return true;
 }
 
 bool schedule_rows_settle(struct schedule_rows *rows, uint64_t deadline, bool *done,
                           struct error *e)
 {
-    struct session *s = rows->analysis->session;
-    uint64_t count = session_event_count(s);
-
-    *done = rows->at != NULL;
-    while (!*done) {
-        for (int i = 0; i < EVENTS_A_SLICE && rows->next <= count; i++, rows->next++) {
-            struct event event;
-            if (!session_event(s, rows->next, &event, e))
-                return false;
-            if (has_row(&event))
-                add_between(rows, rows->next, event.exit);
-        }
-        *done = rows->next > count;
-        if (*done) {
-            add_pretended(rows);
+    while (!rows->done) {
+        if (rows->at)
             merge(rows);
-        } else if (clock_now() >= deadline)
+        else if (!collect(rows, e))
+            return false;
+        if (clock_now() >= deadline)
             break;
     }
+    *done = rows->done;
     return true;
 }
 
@@ -142,7 +160,7 @@ int schedule_rows_percent(const struct schedule_rows *rows)
     enum { ALL = 100 };
     uint64_t count = session_event_count(rows->analysis->session);
 
-    return rows->at || !count ? ALL : (int)((rows->next - 1) * ALL / count);
+    return rows->done || !count ? ALL : (int)((rows->next - 1) * ALL / (count + 1));
 }
 
 /* How many places lie before a position. */
@@ -174,7 +192,7 @@ static uint64_t crash_row(const struct schedule_table *t)
 {
     uint64_t crash = walk_crash(t->walk);
 
-    return crash == NEVER || !t->rows->at ? 0 : places_before(t->rows, crash) + 1;
+    return crash == NEVER || !t->rows->done ? 0 : places_before(t->rows, crash) + 1;
 }
 
 uint64_t schedule_view_crash(struct view *v)
@@ -203,7 +221,7 @@ static uint64_t count(struct view *v)
 {
     const struct schedule_table *t = (struct schedule_table *)v;
 
-    return t->rows->n + (crash_row(t) != 0);
+    return t->rows->done ? t->rows->n + (crash_row(t) != 0) : 0;
 }
 
 /* The row of a sync or of something told, by the position at which it returned. */
@@ -227,7 +245,7 @@ static uint64_t find(struct view *v, const struct subject *s)
     const struct graph *g = t->analysis->graph;
     size_t ops;
 
-    if (!t->rows->at)
+    if (!t->rows->done)
         return 0;
     if (s->kind == SUBJECT_OP && s->number < g->n)
         return row_of_place(t, t->rows->row_of[s->number]);
@@ -244,7 +262,7 @@ uint64_t schedule_view_here(struct view *v)
     uint64_t here = walk_here(t->walk);
     uint32_t last = walk_last(t->walk);
 
-    if (!t->rows->at)
+    if (!t->rows->done)
         return 0;
     uint64_t sync = here ? row_of_event(t, here) : 0;
     if (sync || last == NO_OP)
@@ -294,7 +312,6 @@ static void add_note(struct cell *c, const struct walk *w, uint32_t op)
         cell_add(c, STYLE_OP_FLIGHT, walk_chosen(w, op) ? "stays lost" : "in flight");
         return;
     case WALK_UNISSUED:
-        cell_add(c, STYLE_OP_UNISSUED, "not yet");
         return;
     }
 }
@@ -358,9 +375,8 @@ static bool draw_event(struct schedule_table *t, const struct place *place, stru
                  call_name(event.call));
         trace_what(what, a->session, &event);
     }
-    if (!happened)
-        cell_add(&out->cells[NOTE], STYLE_OP_UNISSUED,
-                 event.traits & EVENT_UNFINISHED ? "never returned" : "not yet");
+    if (event.traits & EVENT_UNFINISHED)
+        cell_add(&out->cells[NOTE], STYLE_WARNING, "never returned");
     const struct location *l = symbols_stack(a->symbols, event.stack);
     if (l)
         trace_location(a->session, l, &out->cells[FUNCTION], NULL);
@@ -384,8 +400,6 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     cell_add(&out->cells[WHAT], STYLE_PRETEND, "%s ", glyph(GLYPH_PRETEND));
     add_fix(&out->cells[WHAT], t->analysis->session,
             graph_fix_at(t->analysis->graph, place->position));
-    if (place->position >= walk_crash(t->walk))
-        cell_add(&out->cells[NOTE], STYLE_OP_UNISSUED, "not yet");
     return true;
 }
 
@@ -495,8 +509,8 @@ struct view *schedule_view(struct schedule_rows *rows, struct walk *walk)
         [EVENT] = {.title = "ev", .least = 4, .right = true},
         [WHAT] = {.title = "op", .least = 20, .most = 60, .yields = 1},
         [FILE_PATH] = {.title = "file", .least = 8, .most = 32, .yields = 2},
-        [FUNCTION] = {.title = "function", .least = 8, .most = 32, .yields = 3},
-        [NOTE] = {.title = "", .least = 9},
+        [FUNCTION] = {.title = "function", .least = 10, .most = 32, .yields = 3},
+        [NOTE] = {.title = "", .least = 4, .yields = 4},
     };
     struct schedule_table *t = xcalloc(1, sizeof *t);
 

@@ -19,6 +19,14 @@ static bool read_event(const struct subgraph *s, size_t node, struct event *even
            session_event(s->analysis->session, s->nodes[node].event, event, e);
 }
 
+/* What a sync pretends; NULL: the program made it. */
+static const struct fix *pretended(const struct subgraph *s, size_t node)
+{
+    const struct subgraph_node *at = &s->nodes[node];
+    return at->kind == SUBGRAPH_SYNC && !at->event ? graph_fix_at(s->analysis->graph, at->position)
+                                                   : NULL;
+}
+
 static void op_what_short(struct cell *c, const struct op *op, const struct event *event)
 {
     bool writes = event->call == CALL_WRITE || event->call == CALL_COPY;
@@ -66,8 +74,11 @@ bool node_what(struct cell *c, const struct subgraph *s, size_t node, struct err
         return false;
     if (at->kind == SUBGRAPH_ACK)
         return told_what(c, s->analysis->session, &event, e);
+    const struct fix *fix = pretended(s, node);
     if (at->kind == SUBGRAPH_OP)
         op_what_short(c, &s->analysis->graph->ops[at->op], &event);
+    else if (fix)
+        cell_add(c, STYLE_PRETEND, "%s %s", glyph(GLYPH_PRETEND), call_name(fix->call));
     else
         cell_add(c, STYLE_CALL_SYNC, "%s", at->event ? call_name(event.call) : "sync");
     return true;
@@ -82,6 +93,9 @@ bool node_path(struct cell *c, const struct subgraph *s, size_t node, struct err
         return op_path(c, s->analysis, at->op, e);
     if (!read_event(s, node, &event, e))
         return false;
+    const struct fix *fix = pretended(s, node);
+    if (fix && fix->file)
+        trace_path(c, s->analysis->session, 0, fix->file);
     if (at->kind == SUBGRAPH_SYNC && (event.path || event.file))
         trace_path(c, s->analysis->session, event.path, event.file);
     return true;
@@ -103,8 +117,12 @@ bool node_place(struct cell *function, struct cell *source, const struct subgrap
 
 void node_name(struct cell *c, const struct subgraph *s, size_t node)
 {
+    const struct fix *fix = pretended(s, node);
+
     if (s->nodes[node].kind == SUBGRAPH_OP)
         cell_add(c, STYLE_NUMBER, "op %" PRIu32, s->nodes[node].op);
+    else if (fix)
+        cell_add(c, STYLE_PRETEND, "pretended after event %" PRIu64, fix->after);
     else
         cell_add(c, STYLE_NUMBER, "event %" PRIu64, s->nodes[node].event);
 }

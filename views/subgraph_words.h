@@ -20,7 +20,7 @@ bool node_path(struct cell *c, const struct subgraph *s, size_t node, struct err
 bool node_place(struct cell *function, struct cell *source, const struct subgraph *s, size_t node,
                 struct error *e);
 
-/* "op 7", "event 26". */
+/* "op 7", "event 26", "pretended after event 26". */
 void node_name(struct cell *c, const struct subgraph *s, size_t node);
 
 /* Its mark as a sign, with its style; "" without a schedule. */

@@ -84,6 +84,15 @@ void cell_escape(struct cell *c, enum style style, const char *bytes, size_t n)
     close_span(c, style);
 }
 
+void cell_copy(struct cell *c, const struct cell *from)
+{
+    for (size_t i = 0; i < from->spans.n; i++) {
+        const struct span *span = &from->spans.at[i];
+        buf_add(&c->text, from->text.at + span->begin, span->end - span->begin);
+        close_span(c, span->style);
+    }
+}
+
 void cell_gap(struct cell *c)
 {
     if (c->text.n)

@@ -154,6 +154,9 @@ void cell_add(struct cell *c, enum style style, const char *format, ...)
 void cell_text(struct cell *c, enum style style, const char *safe, size_t n);
 void cell_escape(struct cell *c, enum style style, const char *bytes, size_t n);
 
+/* Appends another cell with its styles. */
+void cell_copy(struct cell *c, const struct cell *from);
+
 /* A space, when there is something before it. */
 void cell_gap(struct cell *c);
 void cell_clear(struct cell *c);

@@ -22,7 +22,7 @@ once() {
     begin=$EPOCHREALTIME
     "$@" >"$work/out" 2>&1 || {
         cat "$work/out" >&2
-        echo "$bench: failed: $*" >&2
+        echo "${bench:?}: failed: $*" >&2
         exit 2
     }
     end=$EPOCHREALTIME

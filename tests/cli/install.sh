@@ -17,6 +17,7 @@ go install
 at=$scratch/root/opt/flotsam
 run 0 "$at/bin/flotsam" --version
 bash -n "$at/share/bash-completion/completions/flotsam" || fail "the completion is broken"
+"$FLOTSAM" help --man | cmp - "$at/share/man/man1/flotsam.1" || fail "no man page"
 cmp LICENSE "$at/share/doc/flotsam/LICENSE" || fail "no licence"
 for theme in themes/*.theme; do
     cmp "$theme" "$at/share/flotsam/$theme" || fail "no $theme"

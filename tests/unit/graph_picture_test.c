@@ -13,6 +13,7 @@
 #include <poll.h>
 
 #include "engine/escape.h"
+#include "engine/fix.h"
 #include "tests/unit/run_sample.h"
 #include "views/export.h"
 #include "views/graph_picture.h"
@@ -245,6 +246,57 @@ static void details_name_the_rules(void **state)
     findings_close(&f);
 }
 
+/* Of syncs that the program did not make: they stand where they would, and say what they are. */
+static void pretended_syncs_are_bars(void **state)
+{
+    const struct fix fixes[] = {{.after = 2, .file = 2, .call = CALL_FSYNC},
+                                {.after = 2, .file = FILE_ROOT, .call = CALL_FSYNC},
+                                {.after = 6, .file = 3, .call = CALL_FDATASYNC}};
+    const struct findings_options pretend = {.pretend = true};
+    struct subgraph_options o = SUBGRAPH_DEFAULTS;
+    struct run *run = *state;
+    struct cell c = {0};
+    struct buf dot = {0};
+    struct findings f;
+    struct error e;
+    uint32_t id;
+    bool more;
+
+    sample_run(run, "a.new");
+    assert_true(session_open(&run->s, run->path, &e));
+    for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++)
+        if (!fix_add(run->s, &fixes[i], &id, &e))
+            fail_msg("%s", e.text);
+    if (!findings_finish(findings_start(run->path, &pretend), &f, &e))
+        fail_msg("%s", e.text);
+    struct graph_picture *p = show(&f, NULL);
+    const struct subgraph *s = graph_picture_subgraph(p);
+    size_t bars = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->nodes[i].kind != SUBGRAPH_SYNC || s->nodes[i].event)
+            continue;
+        bars++;
+        graph_picture_select(p, i);
+        cell_clear(&c);
+        assert_true(graph_picture_detail(p, 0, &c, &more, &e) && more);
+        assert_memory_equal(buf_string(&c.text), "pretended after event ", 22);
+    }
+    assert_int_equal(bars, 2); /* what the first makes durable, the second need not */
+    graph_picture_select(p, graph_picture_find(p, 6));
+    cell_clear(&c);
+    assert_true(graph_picture_detail(p, 2, &c, &more, &e) && more);
+    assert_string_equal(buf_string(&c.text),
+                        "durable after the pretended fdatasync of b after event 6");
+    struct subgraph *all;
+    assert_true(subgraph_all(&all, &f, &o, &e) && export_dot(all, &dot, &e));
+    assert_non_null(strstr(buf_string(&dot), "sync that is only pretended"));
+    subgraph_free(all);
+    buf_free(&dot);
+    cell_free(&c);
+    graph_picture_free(p);
+    findings_close(&f);
+}
+
 /* ---- coming and going ---- */
 
 static void a_new_picture_comes_when_it_is_ready(void **state)
@@ -413,6 +465,7 @@ int main(void)
         run_case(selection_lights_what_is_beside_it),
         run_case(nodes_are_found_by_place_and_direction),
         run_case(details_name_the_rules),
+        run_case(pretended_syncs_are_bars),
         run_case(a_new_picture_comes_when_it_is_ready),
         run_case(too_many_nodes_are_refused),
         run_case(escape_sequences_are_shown),

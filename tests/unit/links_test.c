@@ -166,6 +166,54 @@ static void bugs_lead_to_their_ops_and_back(void **state)
     links_free(l);
 }
 
+/* A state of the last check, its crash before a position as it was recorded. */
+static void keep_state(struct debug *d, int id, uint32_t last, uint32_t lost, uint64_t crash)
+{
+    sqlite3_stmt *insert;
+    sqlite3 *db = session_db(d->run->s);
+    assert_int_equal(
+        sqlite3_exec(db,
+                     "CREATE TABLE IF NOT EXISTS states (id INTEGER PRIMARY KEY, last, lost,"
+                     " crash, behaviour, grouped, verdict, model)",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO states VALUES (?,?,?,?,0,-1,2,'ext4')", -1,
+                                        &insert, NULL),
+                     SQLITE_OK);
+    sqlite3_bind_int(insert, 1, id);
+    sqlite3_bind_int64(insert, 2, last);
+    sqlite3_bind_blob(insert, 3, &lost, sizeof lost, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, 4, (sqlite3_int64)crash);
+    assert_int_equal(sqlite3_step(insert), SQLITE_DONE);
+    sqlite3_finalize(insert);
+}
+
+/* Both lack the manifest's data; only in the second had "saved" been printed. */
+static void a_state_leads_to_the_bugs_that_it_shows(void **state)
+{
+    struct debug *d = *state;
+    struct links *l = settled(d);
+    struct event print;
+    struct error e;
+    json_t *report = sample_json(
+        "{'model': 'ext4', 'bugs': [{'survived': [{'op': 6, 'event': 6}], 'lost': [{'op': 2,"
+        " 'event': 2}]}, {'survived': [{'event': 7}], 'lost': [{'op': 2, 'event': 2}]},"
+        " {'survived': [{'op': 2}], 'lost': []}]}");
+    links_report(l, report);
+    assert_true(session_event(d->run->s, 7, &print, &e));
+    keep_state(d, 1, 6, 2, session_position_recorded(print.exit));
+    keep_state(d, 2, 6, 2, session_position_recorded(print.exit) + 1);
+    keep_state(d, 3, 60, 2, 1); /* damaged */
+    assert_string_equal(numbers(l, SUBJECT_STATE, 1, SUBJECT_BUG), "1");
+    assert_string_equal(numbers(l, SUBJECT_STATE, 2, SUBJECT_BUG), "1 2");
+    assert_string_equal(numbers(l, SUBJECT_STATE, 2, SUBJECT_OP), "6");
+    assert_string_equal(numbers(l, SUBJECT_STATE, 2, SUBJECT_BEHAVIOUR), "0");
+    assert_string_equal(numbers(l, SUBJECT_STATE, 3, SUBJECT_BUG), "");
+    assert_string_equal(numbers(l, SUBJECT_STATE, 4, SUBJECT_BUG), "");
+    json_decref(report);
+    links_free(l);
+}
+
 static void what_is_not_there_leads_nowhere(void **state)
 {
     struct debug *d = *state;
@@ -188,6 +236,7 @@ int main(void)
         debug_case(an_op_leads_to_the_behaviours_that_hold_it),
         debug_case(behaviours_groups_and_ops_lead_to_each_other),
         debug_case(bugs_lead_to_their_ops_and_back),
+        debug_case(a_state_leads_to_the_bugs_that_it_shows),
         debug_case(what_is_not_there_leads_nowhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -628,7 +628,7 @@ static void bugs_are_rows(void **state)
 {
     (void)state;
     static const char *const expected[] = {
-        "2", "atomicity", "manifest-2 written in part", "write_manifest store.c:23",
+        "2", "atomicity", "manifest-2 written in part", "store.c:23",
         "1", "confirmed",
     };
     struct error e;

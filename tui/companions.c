@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/companions.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/mem.h"
+#include "tui/words.h"
+#include "views/bug.h"
+#include "views/difference.h"
+#include "views/group.h"
+#include "views/lines.h"
+#include "views/op_words.h"
+#include "views/rules.h"
+#include "views/source.h"
+#include "views/stack.h"
+#include "views/state.h"
+
+/* Links of one kind that are listed. */
+enum { LINKS_SHOWN = 20 };
+
+static struct pane *companion(struct debugger *d, int i)
+{
+    return &debugger_desk(d)->panes[i];
+}
+
+static void entitle(struct pane *p, const char *title)
+{
+    cell_clear(&p->title);
+    cell_add(&p->title, STYLE_PLAIN, "%s", title);
+}
+
+/* A view, or why there is none. */
+static void show(struct debugger *d, struct pane *p, const char *title, struct view *v,
+                 const struct error *e)
+{
+    entitle(p, title);
+    p->plain = p->unmarked = false;
+    if (!v && e) {
+        struct lines *l = lines_new(title);
+        cell_escape(lines_add(l, "", (struct subject){0}), STYLE_DIM, e->text, strlen(e->text));
+        v = lines_view(l);
+    }
+    if (d->desks[d->desk].same_row && v)
+        pane_replace(p, v);
+    else
+        pane_show(p, v);
+}
+
+static bool main_subject(struct debugger *d, struct subject *out)
+{
+    struct pane *p = desk_main(debugger_desk(d));
+    struct error e;
+
+    *out = (struct subject){0};
+    return p->view && !p->plain && p->selected &&
+           p->view->ops->subject(p->view, p->selected, out, &e);
+}
+
+/* How many columns a companion has, from what it had. */
+static int width(const struct debugger *d, const struct pane *p)
+{
+    return area_width(p->area) ? area_width(p->area) - 2 : d->screen.columns - 2;
+}
+
+/* ---- source ---- */
+
+static void show_line(struct debugger *d, struct pane *p, const struct subject *line)
+{
+    struct view *v = p->view;
+
+    /* The same file stays open: only what is current changes. */
+    if (!v || strcmp(v->ops->name, "source") != 0 || strcmp(source_view_path(v), line->path) != 0) {
+        v = source_view(d->findings.analysis, d->links, d->walking ? d->walk : NULL, line->path);
+        p->plain = false;
+        p->unmarked = true;
+        pane_show(p, v);
+    }
+    cell_clear(&p->title);
+    source_view_title(v, &p->title);
+    source_view_current(v, (uint32_t)line->number);
+    pane_select(p, line->number);
+}
+
+/* The frame that was chosen by u and d, else the innermost with source. */
+static void show_source(struct debugger *d, struct pane *p, const struct subject *of)
+{
+    struct subject event = {0}, line = {0};
+    struct view *stack = NULL;
+    struct error e;
+
+    if (!d->loaded) {
+        show(d, p, "Source", NULL, NULL);
+        return;
+    }
+    if (of->kind == SUBJECT_LINE)
+        line = *of;
+    else if (debugger_lead(d, of, SUBJECT_EVENT, &event) &&
+             stack_view(&stack, d->session, d->symbols, event.number, &e)) {
+        uint64_t row = d->frame.event == event.number ? d->frame.row : 0;
+        row = row ? row : stack_view_source(stack, 1, 1);
+        if (row)
+            stack->ops->subject(stack, row, &line, &e);
+    }
+    if (line.path)
+        show_line(d, p, &line);
+    else
+        show(d, p, "Source: none is known for this", NULL, NULL);
+    if (stack)
+        stack->ops->close(stack);
+}
+
+static void show_stack(struct debugger *d, struct pane *p, const struct subject *of)
+{
+    struct subject event;
+    struct view *v = NULL;
+    struct error e;
+
+    if (!debugger_lead(d, of, SUBJECT_EVENT, &event))
+        show(d, p, "Stack", NULL, NULL);
+    else if (!stack_view(&v, d->session, d->symbols, event.number, &e))
+        show(d, p, "Stack", NULL, &e);
+    else {
+        show(d, p, "Stack", v, NULL);
+        uint64_t row = d->frame.event == event.number ? d->frame.row : 0;
+        pane_select(p, row ? row : stack_view_source(v, 1, 1));
+    }
+}
+
+static void show_rules(struct debugger *d, struct pane *p, const struct subject *of)
+{
+    struct subject op;
+    struct error e;
+
+    if (!d->loaded || !debugger_lead(d, of, SUBJECT_OP, &op)) {
+        show(d, p, "Rules", NULL, NULL);
+        return;
+    }
+    struct view *v = rules_of_op(d->findings.analysis, (uint32_t)op.number, width(d, p), &e);
+    show(d, p, "Rules", v, &e);
+}
+
+/* ---- desks ---- */
+
+void follow_bug(struct debugger *d)
+{
+    struct subject bug;
+    struct pane *detail = companion(d, 1);
+
+    if (!main_subject(d, &bug)) {
+        show(d, detail, "Bug", NULL, NULL);
+        show(d, companion(d, 2), "Source", NULL, NULL);
+        return;
+    }
+    const json_t *found = json_array_get(d->found, (size_t)bug.number - 1);
+    bool running = d->task == TASK_CHECK || d->task == TASK_TRY;
+    char *title = xasprintf("Bug %" PRIu64, bug.number);
+    show(d, detail, title,
+         bug_view(running ? found : debugger_bug(d, bug.number), width(d, detail)), NULL);
+    free(title);
+    show_source(d, companion(d, 2), &bug);
+}
+
+void follow_event(struct debugger *d)
+{
+    struct subject s;
+
+    main_subject(d, &s);
+    show_stack(d, companion(d, 1), &s);
+    show_source(d, companion(d, 2), &s);
+}
+
+void follow_op(struct debugger *d)
+{
+    struct subject s;
+
+    main_subject(d, &s);
+    show_rules(d, companion(d, 1), &s);
+    show_source(d, companion(d, 2), &s);
+}
+
+static void title_graph(struct debugger *d)
+{
+    const struct subgraph *s = graph_picture_subgraph(d->picture);
+    struct cell *title = &desk_main(debugger_desk(d))->title;
+
+    cell_clear(title);
+    if (!s)
+        return;
+    cell_escape(title, STYLE_PLAIN, s->title, strlen(s->title));
+    if (s->left_out)
+        cell_add(title, STYLE_DIM, ", without %" PRIu64 " ops further away", s->left_out);
+}
+
+void follow_node(struct debugger *d)
+{
+    struct subject s;
+    struct lines *l = lines_new("node");
+    struct error e;
+    bool more = true;
+
+    for (size_t n = 0; more; n++) {
+        struct cell c = {0};
+        if (graph_picture_detail(d->picture, n, &c, &more, &e) && more)
+            cell_copy(lines_add(l, "", (struct subject){0}), &c);
+        else
+            more = false;
+        cell_free(&c);
+    }
+    title_graph(d);
+    show(d, companion(d, 1), "Selected", lines_view(l), NULL);
+    graph_picture_subject(d->picture, &s);
+    show_source(d, companion(d, 2), &s);
+}
+
+/* The ops of a behaviour. */
+static struct view *behaviour_ops_view(struct debugger *d, uint64_t number, struct error *e)
+{
+    struct analysis *a = d->findings.analysis;
+    const struct behaviour *b = &a->behaviours->at[number];
+    uint32_t *ops = xcalloc(b->ops + 1, sizeof *ops);
+    size_t n = behaviour_ops(a->behaviours, b, ops);
+    struct lines *l = lines_new("behaviour");
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        struct cell *c =
+            lines_add(l, i ? "" : "ops", (struct subject){.kind = SUBJECT_OP, .number = ops[i]});
+        if (d->walking) {
+            schedule_mark(c, walk_mark(d->walk, ops[i]));
+            cell_gap(c);
+        }
+        cell_add(c, STYLE_NUMBER, "op %" PRIu32 " ", ops[i]);
+        ok = op_what(c, a, ops[i], e);
+    }
+    free(ops);
+    struct view *v = lines_view(l);
+    if (ok)
+        return v;
+    v->ops->close(v);
+    return NULL;
+}
+
+void follow_behaviour(struct debugger *d)
+{
+    struct subject s;
+    struct error e;
+
+    if (!main_subject(d, &s) || !d->loaded)
+        show(d, companion(d, 1), "Behaviour", NULL, NULL);
+    else
+        show(d, companion(d, 1), "Its ops", behaviour_ops_view(d, s.number, &e), &e);
+}
+
+void follow_group(struct debugger *d)
+{
+    struct subject s;
+
+    if (!main_subject(d, &s) || !d->loaded)
+        show(d, companion(d, 1), "Group", NULL, NULL);
+    else {
+        struct pane *p = companion(d, 1);
+        show(d, p, "", group_view(d->findings.analysis, d->findings.groups, (uint32_t)s.number),
+             NULL);
+        cell_clear(&p->title);
+        group_view_title(p->view, &p->title);
+    }
+}
+
+void follow_listed(struct debugger *d)
+{
+    struct subject s;
+    struct error e;
+
+    if (!main_subject(d, &s))
+        show(d, companion(d, 1), "Links", NULL, NULL);
+    else
+        show(d, companion(d, 1), "What it has to do with", links_of(d, &s, &e), &e);
+}
+
+/* ---- the schedule in hand ---- */
+
+static void show_difference(struct debugger *d, struct pane *p)
+{
+    struct view *v = p->view;
+
+    if (!d->difference) {
+        show(d, p, "Difference", NULL, NULL);
+        return;
+    }
+    if (!v || strcmp(v->ops->name, "difference") != 0 ||
+        strcmp(difference_view_path(v), d->difference) != 0) {
+        v = difference_view(d->walk_states, d->difference);
+        pane_show(p, v);
+    }
+    p->plain = false;
+    cell_clear(&p->title);
+    cell_escape(&p->title, STYLE_PATH, d->difference, strlen(d->difference));
+    cell_add(&p->title, STYLE_PLAIN, ": without a crash, and in this state");
+    difference_view_width(v, width(d, p));
+}
+
+static void choose_file(struct debugger *d, struct pane *states)
+{
+    if (!states->view || strcmp(states->view->ops->name, "state") != 0)
+        return;
+    const char *path = state_view_path(states->view, states->selected);
+    if (path && (!d->difference || strcmp(path, d->difference) != 0)) {
+        free(d->difference);
+        d->difference = xstrdup(path);
+    }
+}
+
+static void title_schedule(struct debugger *d)
+{
+    struct pane *p = desk_main(debugger_desk(d));
+    struct error e;
+
+    cell_clear(&p->title);
+    cell_add(&p->title, STYLE_PLAIN, "Schedule of %s %s ", d->walking ? d->walking : "the run",
+             glyph(GLYPH_DOT));
+    schedule_crash_words(&p->title, d->findings.analysis, d->walk, &e);
+    cell_add(&p->title, STYLE_PLAIN, " %s ", glyph(GLYPH_DOT));
+    schedule_count_words(&p->title, d->walk);
+}
+
+void follow_walk(struct debugger *d)
+{
+    struct subject s;
+    struct pane *states = companion(d, 2);
+
+    main_subject(d, &s);
+    if (!d->loaded)
+        return;
+    title_schedule(d);
+    show_source(d, companion(d, 1), &s);
+    if (!states->view) {
+        show(d, states, "Files", state_view(d->walk_states), NULL);
+        states->empty = "no files";
+    }
+    choose_file(d, states);
+    show_difference(d, companion(d, 3));
+}
+
+void follow_file(struct debugger *d)
+{
+    if (!d->loaded)
+        return;
+    choose_file(d, desk_main(debugger_desk(d)));
+    show_difference(d, companion(d, 1));
+}
+
+/* All of a row, in as many lines as that takes. */
+void follow_row(struct debugger *d)
+{
+    struct pane *p = desk_main(debugger_desk(d));
+    struct lines *l = lines_new("row");
+    struct row row = {0};
+    struct error e;
+
+    if (p->view && p->selected && p->view->ops->draw(p->view, p->selected, &row, &e)) {
+        for (size_t i = 0; i < p->columns.n; i++) {
+            if (row.cells[i].text.n)
+                lines_fold(l, p->columns.at[i].title, STYLE_PLAIN, row.cells[i].text.at,
+                           lines_room(width(d, companion(d, 1))), (struct subject){0});
+        }
+    }
+    row_free(&row);
+    show(d, companion(d, 1), "In full", lines_view(l), NULL);
+}
+
+/* Why two behaviours are, or are not, in one group, in prose: the view's last details. */
+void follow_why(struct debugger *d)
+{
+    struct view *v = desk_main(debugger_desk(d))->view;
+    struct lines *l = lines_new("verdict");
+    bool more = v && v->ops->count(v) > 0;
+    struct error e;
+
+    for (size_t n = 0; more; n++) {
+        struct cell c = {0};
+        if (v->ops->detail(v, v->ops->count(v), n, &c, &more, &e) && more)
+            cell_copy(lines_add(l, "", (struct subject){0}), &c);
+        else
+            more = false;
+        cell_free(&c);
+    }
+    show(d, companion(d, 1), "In words", lines_view(l), NULL);
+}
+
+void follow_line(struct debugger *d)
+{
+    struct subject line;
+    struct error e;
+
+    if (!main_subject(d, &line))
+        show(d, companion(d, 1), "Ops on the line", NULL, NULL);
+    else
+        show(d, companion(d, 1), "What it has to do with", links_of(d, &line, &e), &e);
+}
+
+/* ---- links ---- */
+
+static bool name_subject(struct debugger *d, struct cell *c, const struct subject *s,
+                         struct error *e)
+{
+    struct analysis *a = d->findings.analysis;
+    struct file_info file;
+
+    switch (s->kind) {
+    case SUBJECT_EVENT:
+        return event_words(c, a->session, s->number, e);
+    case SUBJECT_OP:
+        cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", s->number);
+        return op_what(c, a, (uint32_t)s->number, e);
+    case SUBJECT_BEHAVIOUR:
+    case SUBJECT_GROUP: {
+        uint64_t b =
+            s->kind == SUBJECT_GROUP ? d->findings.groups->at[s->number].representative : s->number;
+        const char *function = analysis_function(a, &a->behaviours->at[b]);
+        cell_add(c, STYLE_NUMBER, "#%" PRIu64 " ", s->number);
+        cell_escape(c, STYLE_SOURCE_FUNCTION, function, strlen(function));
+        return true;
+    }
+    case SUBJECT_BUG: {
+        const char *text =
+            json_string_value(json_object_get(debugger_bug(d, s->number), "summary"));
+        cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", s->number);
+        cell_escape(c, STYLE_PLAIN, text ? text : "", text ? strlen(text) : 0);
+        return true;
+    }
+    case SUBJECT_LINE:
+        cell_escape(c, STYLE_SOURCE_LINE, s->path, strlen(s->path));
+        cell_add(c, STYLE_SOURCE_LINE, ":%" PRIu64, s->number);
+        return true;
+    case SUBJECT_FILE:
+        if (session_file(a->session, (uint32_t)s->number, &file))
+            cell_escape(c, STYLE_PATH, file.path, strlen(file.path));
+        return true;
+    case SUBJECT_STATE:
+        cell_add(c, STYLE_NUMBER, "%" PRIu64, s->number);
+        return true;
+    case SUBJECT_NONE:
+        break;
+    }
+    return true;
+}
+
+struct view *links_of(struct debugger *d, const struct subject *s, struct error *e)
+{
+    static const struct {
+        enum subject_kind kind;
+        const char *label;
+    } kinds[] = {
+        {SUBJECT_EVENT, "event"},         {SUBJECT_OP, "op"},       {SUBJECT_LINE, "line"},
+        {SUBJECT_FILE, "file"},           {SUBJECT_BUG, "bug"},     {SUBJECT_STATE, "state"},
+        {SUBJECT_BEHAVIOUR, "behaviour"}, {SUBJECT_GROUP, "group"},
+    };
+    struct lines *l = lines_new("links");
+    struct subject found[LINKS_SHOWN];
+    bool ok = debugger_need_analysis(d, e);
+
+    for (size_t k = 0; ok && k < sizeof kinds / sizeof *kinds; k++) {
+        size_t n = links_to(d->links, s, kinds[k].kind, found, LINKS_SHOWN);
+        for (size_t i = 0; ok && i < n && i < LINKS_SHOWN; i++)
+            ok = name_subject(d, lines_add(l, i ? "" : kinds[k].label, found[i]), &found[i], e);
+        if (n > LINKS_SHOWN)
+            cell_add(lines_add(l, "", (struct subject){0}), STYLE_DIM, "and %zu more",
+                     n - LINKS_SHOWN);
+    }
+    struct view *v = lines_view(l);
+    if (ok)
+        return v;
+    v->ops->close(v);
+    return NULL;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The debugger's life: opening, working in slices, taking what others worked out.
+ */
+#include "tui/debugger.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/clock.h"
+#include "engine/escape.h"
+#include "engine/graph_session.h"
+#include "engine/mem.h"
+#include "engine/report.h"
+#include "engine/triage.h"
+#include "tui/task.h"
+
+/* ---- messages ---- */
+
+static void set_message(struct debugger *d, char *text, bool is_error)
+{
+    free(d->message);
+    d->message = text;
+    d->is_error = is_error;
+}
+
+void debugger_say(struct debugger *d, const char *format, ...)
+{
+    va_list args;
+    char *text;
+
+    va_start(args, format);
+    int n = vasprintf(&text, format, args);
+    va_end(args);
+    if (n >= 0)
+        set_message(d, text, false);
+}
+
+void debugger_complain(struct debugger *d, const char *text)
+{
+    set_message(d, xstrdup(text), true);
+}
+
+/* ---- opening and closing ---- */
+
+static char *history_file(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+    if (state && state[0] == '/')
+        return xasprintf("%s/flotsam/history", state);
+    return home ? xasprintf("%s/.local/state/flotsam/history", home) : NULL;
+}
+
+static void begin_loading(struct debugger *d)
+{
+    struct findings_options options = {.model = d->model, .pretend = d->pretending, .group = true};
+
+    free(d->failed);
+    d->failed = NULL;
+    d->loading = findings_start(d->path, &options);
+}
+
+bool debugger_new(struct debugger **out, const char *path, const char *theme, int columns, int rows,
+                  struct error *e)
+{
+    struct debugger *d = xcalloc(1, sizeof *d);
+
+    d->path = xstrdup(path);
+    d->theme_name = xstrdup(theme);
+    d->version = 1;
+    d->picture_op = NO_OP;
+    for (int i = 0; i < DESK_COUNT; i++)
+        desk_init(&d->desks[i], desk_kind((enum desk_id)i));
+    keymap_init(&d->keymap);
+    screen_resize(&d->screen, columns, rows);
+    if (!theme_load(&d->theme, theme, e) || !session_open(&d->session, path, e) ||
+        !(d->picture = graph_picture_new(e))) {
+        debugger_free(d);
+        return false;
+    }
+    d->symbols = symbols_open(d->session);
+    char *history = history_file();
+    d->prompt = prompt_new(d, history);
+    free(history);
+    /* The report is there before the rest, and tells which desk to begin with. */
+    d->findings.report = report_load(d->session, NULL);
+    begin_loading(d);
+    d->desk =
+        json_array_size(json_object_get(d->findings.report, "bugs")) ? DESK_bugs : DESK_overview;
+    *out = d;
+    return true;
+}
+
+/* Everything that belongs to the findings goes with them. */
+static void unload(struct debugger *d)
+{
+    for (int i = 0; i < DESK_COUNT; i++) {
+        pane_replace(&d->desks[i].panes[0], NULL); /* the selection stays */
+        for (int p = 1; p < DESK_PANES; p++)
+            pane_show(&d->desks[i].panes[p], NULL);
+        d->desks[i].stale = true;
+        d->desks[i].following = false;
+    }
+    walk_states_free(d->walk_states);
+    schedule_rows_free(d->schedule_rows);
+    walk_free(d->walk);
+    links_free(d->links);
+    d->walk_states = NULL;
+    d->schedule_rows = NULL;
+    d->walk = NULL;
+    d->links = NULL;
+    if (d->loaded) {
+        findings_close(&d->findings);
+        d->findings = (struct findings){0};
+    }
+    d->loaded = false;
+}
+
+void debugger_free(struct debugger *d)
+{
+    if (!d)
+        return;
+    if (d->loading)
+        findings_cancel(d->loading);
+    if (d->worker)
+        worker_stop(d->worker);
+    if (!d->loaded)
+        json_decref(d->findings.report);
+    unload(d);
+    for (int i = 0; i < DESK_COUNT; i++)
+        desk_free(&d->desks[i]);
+    graph_picture_free(d->picture); /* a view of it was in a pane */
+    prompt_free(d->prompt);
+    keymap_free(&d->keymap);
+    symbols_close(d->symbols);
+    session_close(d->session);
+    worker_event_clear(&d->progress);
+    verdict_clear(&d->verdict);
+    json_decref(d->found);
+    json_decref(d->tried);
+    json_decref(d->shown_bugs);
+    bookmarks_free(&d->bookmarks);
+    help_texts_free(&d->help);
+    screen_free(&d->screen);
+    vec_free(&d->history);
+    buf_free(&d->output);
+    buf_free(&d->clipboard);
+    free(d->wants_editor);
+    free(d->difference);
+    map_free_owned(&d->paths);
+    free(d->walking);
+    free(d->message);
+    free(d->failed);
+    free(d->model);
+    free(d->theme_name);
+    free(d->path);
+    free(d);
+}
+
+/* ---- what is worked out in the background ---- */
+
+static void take_findings(struct debugger *d)
+{
+    struct findings fresh;
+    struct error e;
+    bool ok = findings_finish(d->loading, &fresh, &e);
+
+    d->loading = NULL;
+    if (!ok) {
+        d->failed = xstrdup(e.text);
+        debugger_complain(d, e.text);
+        debugger_stale(d);
+        return;
+    }
+    if (!d->loaded)
+        json_decref(d->findings.report);
+    d->findings = fresh;
+    d->loaded = true;
+    struct analysis *a = d->findings.analysis;
+    d->links = links_new(a);
+    links_groups(d->links, d->findings.groups);
+    links_report(d->links, d->findings.report);
+    d->schedule_rows = schedule_rows_new(a);
+    d->walk = walk_new(a->graph, graph_session_source(a->source), a->actions, a->action_count);
+    struct state_source source = state_session_source(a->session);
+    d->walk_states = walk_states_new(d->walk, a->graph, &source);
+    d->version++;
+    debugger_stale(d);
+}
+
+void debugger_reload(struct debugger *d)
+{
+    json_t *report = json_incref(d->findings.report);
+
+    if (d->loading)
+        findings_cancel(d->loading);
+    d->loading = NULL;
+    unload(d);
+    d->findings.report = report;
+    free(d->walking);
+    d->walking = NULL;
+    d->verdict_version = 0;
+    begin_loading(d);
+}
+
+bool debugger_refresh(struct debugger *d, struct error *e)
+{
+    if (!d->loaded) {
+        json_decref(d->findings.report);
+        d->findings.report = report_load(d->session, NULL);
+    } else if (!findings_reload(&d->findings, e)) {
+        return false;
+    } else {
+        links_report(d->links, d->findings.report);
+    }
+    debugger_stale(d);
+    return true;
+}
+
+void debugger_stale(struct debugger *d)
+{
+    d->version++;
+    for (int i = 0; i < DESK_COUNT; i++)
+        d->desks[i].stale = true;
+}
+
+size_t debugger_fds(struct debugger *d, struct pollfd *fds)
+{
+    size_t n = 0;
+
+    if (d->loading)
+        fds[n++] = (struct pollfd){.fd = loading_fd(d->loading), .events = POLLIN};
+    if (d->worker && !worker_died(d->worker))
+        fds[n++] = (struct pollfd){
+            .fd = worker_fd(d->worker),
+            .events = (short)(POLLIN | (worker_has_unsent(d->worker) ? POLLOUT : 0))};
+    fds[n++] = (struct pollfd){.fd = graph_picture_fd(d->picture), .events = POLLIN};
+    return n;
+}
+
+static void select_node(struct debugger *d, uint32_t op)
+{
+    size_t node = graph_picture_find(d->picture, op);
+
+    if (node == NO_NODE)
+        node = graph_picture_neighbour(d->picture, NO_NODE, PICTURE_RIGHT);
+    graph_picture_select(d->picture, node);
+}
+
+void debugger_take(struct debugger *d)
+{
+    struct error e;
+
+    if (d->loading && loading_done(d->loading))
+        take_findings(d);
+    task_take(d);
+    enum picture_state picture = graph_picture_poll(d->picture, &e);
+    d->drawing = picture == PICTURE_WAITING;
+    switch (picture) {
+    case PICTURE_NEW:
+        d->version++;
+        if (d->picture_op != NO_OP)
+            select_node(d, d->picture_op);
+        d->picture_op = NO_OP;
+        break;
+    case PICTURE_FAILED:
+        debugger_complain(d, e.text);
+        break;
+    case PICTURE_READY:
+    case PICTURE_WAITING:
+        break;
+    }
+}
+
+/* ---- slices ---- */
+
+static bool settle_panes(struct debugger *d, uint64_t deadline)
+{
+    bool left = false;
+    struct desk *desk = debugger_desk(d);
+
+    for (int i = 0; i <= desk->kind->companions; i++) {
+        struct pane *p = &desk->panes[i];
+        struct error e;
+        bool done, searching = p->search == SEARCH_RUNNING;
+        if (!pane_settle(p, deadline, &done, &e)) {
+            debugger_complain(d, e.text);
+            pane_forget(p);
+            continue;
+        }
+        if (searching && p->search == SEARCH_FAILED) {
+            char *safe = escape_text(p->text);
+            debugger_say(d, "no row has %s", safe);
+            free(safe);
+        }
+        left |= !done;
+    }
+    return left;
+}
+
+static bool settle_views(struct debugger *d, uint64_t deadline, struct error *e)
+{
+    bool done, left = false;
+
+    if (!d->loaded)
+        return false;
+    if (!links_settle(d->links, deadline, &done, e))
+        goto failed;
+    left |= !done;
+    if (!schedule_rows_settle(d->schedule_rows, deadline, &done, e))
+        goto failed;
+    left |= !done;
+    /* States cost: only where they are looked at. */
+    if (d->desk == DESK_schedule || d->desk == DESK_state) {
+        if (!task_settle_state(d, deadline, &done, e))
+            goto failed;
+        left |= !done;
+    }
+    return left;
+failed:
+    debugger_complain(d, e->text);
+    return false;
+}
+
+bool debugger_work(struct debugger *d, uint64_t deadline)
+{
+    struct error e;
+    uint64_t version = d->version;
+    bool left = settle_panes(d, deadline);
+
+    left |= settle_views(d, deadline, &e);
+    /* What was finished just now may lead to more. */
+    return left || d->version != version;
+}
+
+bool debugger_is_idle(const struct debugger *d)
+{
+    return !d->loading && !d->drawing && d->task == TASK_NONE &&
+           !(d->worker && worker_has_unsent(d->worker));
+}
+
+/* ---- what others ask ---- */
+
+bool debugger_need_analysis(struct debugger *d, struct error *e)
+{
+    if (d->loaded)
+        return true;
+    if (d->failed)
+        return error_set(e, "%s", d->failed);
+    return error_set(e, "the graph is still being worked out; a moment");
+}
+
+bool debugger_need_check(struct debugger *d, struct error *e)
+{
+    if (!debugger_need_analysis(d, e))
+        return false;
+    return d->findings.report ||
+           error_set(e, "the session has not been checked yet: X, or :check, does it");
+}
+
+json_t *debugger_bug(const struct debugger *d, uint64_t number)
+{
+    json_t *bugs = json_object_get(d->findings.report, "bugs"), *bug;
+    size_t i;
+
+    json_array_foreach(bugs, i, bug)
+    {
+        if ((uint64_t)json_integer_value(json_object_get(bug, "id")) == number)
+            return bug;
+    }
+    return NULL;
+}
+
+void debugger_resize(struct debugger *d, int columns, int rows)
+{
+    screen_resize(&d->screen, columns, rows);
+    d->wants_redraw = true;
+    d->version++; /* some companions depend on their width */
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * debugger: a session that somebody looks at. It knows what is shown and does what is asked for,
+ * and draws it all on a screen (tui/screen.h) in memory; who brings that to a terminal (tui/loop.h)
+ * or writes it down (tui/script.h) is not its business. It never waits: what takes time is done by
+ * the worker (engine/worker.h), by threads, or in slices (debugger_work).
+ */
+#ifndef TUI_DEBUGGER_H
+#define TUI_DEBUGGER_H
+
+#include <jansson.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/findings.h"
+#include "engine/map.h"
+#include "engine/triage.h"
+#include "engine/walk.h"
+#include "engine/walk_states.h"
+#include "engine/worker.h"
+#include "tui/desk.h"
+#include "tui/keymap.h"
+#include "tui/keys.h"
+#include "tui/prompt.h"
+#include "tui/requests.h"
+#include "tui/screen.h"
+#include "tui/theme.h"
+#include "views/graph_picture.h"
+#include "views/links.h"
+#include "views/help.h"
+#include "views/schedule.h"
+
+/* Where one was, to go back to. */
+struct place {
+    enum desk_id desk;
+    uint64_t row;
+    struct subject about; /* what the desk was opened for */
+    uint64_t other;       /* the second of two behaviours */
+};
+
+/* A key in the line at the bottom that can be clicked. */
+struct button {
+    int left, right;
+    enum request request;
+};
+
+/* What the worker is at. */
+enum task { TASK_NONE, TASK_CHECK, TASK_TRY, TASK_TEST };
+
+/* Where the source of a selection is shown: an event's stack, and which of its frames. */
+struct frame_choice {
+    uint64_t event;
+    uint64_t row; /* in the stack, from 1; 0: not chosen yet */
+};
+
+/* The help screen's texts. */
+struct help_texts {
+    struct help_entry entries[REQUEST_COUNT];
+    char *keys[REQUEST_COUNT], *names[REQUEST_COUNT];
+};
+
+void help_texts_free(struct help_texts *h);
+
+struct debugger {
+    char *path; /* of the session */
+
+    /* What is looked at. session and symbols are there from the beginning; findings when `loading`
+     * is done, and the rest with them. */
+    struct session *session;
+    struct symbols *symbols;
+    struct loading *loading; /* NULL: done, or failed */
+    char *failed;            /* why there are no findings; NULL: there are, or will be */
+    bool loaded;
+    struct findings findings;
+    char *model;     /* asked for by a person; NULL: the session's */
+    bool pretending; /* the fixes are in the graph */
+    struct links *links;
+    struct schedule_rows *schedule_rows;
+    struct walk *walk;
+    struct walk_states *walk_states;
+    uint64_t settled_version; /* of the walk whose state is there */
+    char *walking; /* what the schedule in hand is: "bug 1", "state 7"; NULL: nothing chosen */
+    uint64_t walking_state; /* the state of the last check that it began at, 0: none */
+    uint64_t walking_bug;
+    struct graph_picture *picture;
+    bool drawing;        /* it is being laid out */
+    bool by_file;        /* it is coloured by file, not by what survived */
+    bool transitive;     /* edges that others imply are in it */
+    uint32_t picture_op; /* to be selected when it is there; NO_OP */
+
+    /* The worker and what it says. */
+    struct worker *worker;
+    enum task task;
+    uint64_t task_began; /* clock_now() */
+    uint64_t budget;     /* of the check that runs, 0: none */
+    bool paused;
+    struct worker_event progress; /* the last of its kind */
+    bool has_progress;
+    struct buf output;        /* what the checker printed */
+    struct verdict verdict;   /* of the state tested last */
+    uint64_t verdict_version; /* of the walk then; 0: none */
+    uint64_t tested_version;  /* of the walk whose state is being tested */
+    json_t *tried;            /* the report of the last try; NULL: none */
+    json_t *found;            /* an array: bugs of the check that runs */
+    struct bookmarks bookmarks;
+    json_t *shown_bugs; /* of the bugs desk while a check runs */
+
+    /* What is shown. */
+    struct screen screen;
+    struct theme theme;
+    char *theme_name;
+    struct desk desks[DESK_COUNT];
+    enum desk_id desk;
+    struct subject about[DESK_COUNT]; /* what each was opened for */
+    uint64_t other[DESK_COUNT];
+    struct map paths; /* those of subjects that are kept, each once */
+    vec_of(struct place) history;
+    size_t history_at; /* places before this one lie behind, it and those after it before us */
+    struct frame_choice frame;
+    char *difference; /* the path of the file whose difference is shown */
+    uint64_t version; /* goes up when what companions show may have changed */
+    char *message;
+    bool is_error;
+    struct button buttons[DESK_BUTTONS];
+    int button_count;
+    struct keymap keymap;
+    struct help_texts help;
+    struct prompt *prompt;
+    bool by_key;        /* the request under way was a key: what it lacks can be asked for */
+    bool interactive;   /* there is a terminal: an editor can be called, the clipboard be set */
+    bool wants_redraw;  /* from scratch */
+    char *wants_editor; /* a file to be edited, then taken for a note on edited_bug */
+    uint64_t edited_bug;
+    struct buf clipboard; /* to be given to the terminal */
+};
+
+/* Opens a session and begins to work things out. Fails when it cannot be read. */
+bool debugger_new(struct debugger **out, const char *path, const char *theme, int columns, int rows,
+                  struct error *e);
+void debugger_free(struct debugger *d);
+
+/* Something typed or clicked. */
+enum after debugger_input(struct debugger *d, const struct input *input);
+
+/* A line of a script or of the prompt. False with what is wrong. */
+bool debugger_command(struct debugger *d, const char *line, enum after *after, struct error *e);
+
+/* What the worker and the threads have to say: descriptors to poll, then take. Returns how many. */
+enum { DEBUGGER_FDS = 3 };
+size_t debugger_fds(struct debugger *d, struct pollfd *fds);
+void debugger_take(struct debugger *d);
+
+/* Works until the deadline on what is not done yet. True when something is left. */
+bool debugger_work(struct debugger *d, uint64_t deadline);
+
+/* Nothing is under way, not by the worker either. */
+bool debugger_is_idle(const struct debugger *d);
+
+/* Draws everything. */
+void debugger_draw(struct debugger *d);
+void debugger_resize(struct debugger *d, int columns, int rows);
+
+/* ---- for the do_*.c files and the desks ---- */
+
+static inline struct desk *debugger_desk(struct debugger *d)
+{
+    return &d->desks[d->desk];
+}
+
+/* The line at the bottom, until the next key. */
+void debugger_say(struct debugger *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void debugger_complain(struct debugger *d, const char *text);
+void debugger_hush(struct debugger *d);
+
+/* For a request that lacks its argument: opens the prompt with some text in it when a key was
+ * pressed, else fails with how to write it. */
+bool debugger_ask(struct debugger *d, enum prompt_kind kind, const char *text, enum request r,
+                  struct error *e);
+
+/* Shows a desk; the place before is remembered. `about` may be NULL. */
+void debugger_go(struct debugger *d, enum desk_id desk, const struct subject *about);
+
+/* To the place before, and on again; false when there is none. */
+bool debugger_back(struct debugger *d);
+bool debugger_forward(struct debugger *d);
+
+/* Opens the main view of the desk in sight when it is not, or stale. */
+void debugger_open(struct debugger *d);
+
+/* Opens the main views anew when they are looked at next, and the companions with them. */
+void debugger_stale(struct debugger *d);
+
+/* What the selected row of the pane in focus is about, or else that of the main pane. False, with a
+ * message in the error, when it is nothing. */
+bool debugger_subject(struct debugger *d, struct subject *out, struct error *e);
+
+/* The nearest subject of a kind that another leads to, itself included; false when there is none.
+ */
+bool debugger_lead(struct debugger *d, const struct subject *from, enum subject_kind kind,
+                   struct subject *out);
+
+/* The subject of a kind that is meant: given in words ("27", "op:3"), or what the selection leads
+ * to. */
+bool debugger_find(struct debugger *d, const char *words, enum subject_kind kind,
+                   struct subject *out, struct error *e);
+
+/* Fails with the reason when the analysis is not there (yet). */
+bool debugger_need_analysis(struct debugger *d, struct error *e);
+bool debugger_need_check(struct debugger *d, struct error *e);
+
+/* The bug of that number in the report, NULL when there is none. */
+json_t *debugger_bug(const struct debugger *d, uint64_t number);
+
+/* Makes a bug's or a state's schedule the one in hand. */
+bool debugger_walk_bug(struct debugger *d, uint64_t bug, struct error *e);
+bool debugger_walk_state(struct debugger *d, uint64_t state, struct error *e);
+/* Everything issued up to an op survived. */
+void debugger_walk_prefix(struct debugger *d, uint32_t last);
+
+/* After a move of the schedule in hand: says what it did, and shows where it stands. */
+void debugger_walked(struct debugger *d);
+
+/* Begins to work the run out again, after a change of model or fixes. */
+void debugger_reload(struct debugger *d);
+
+/* Reads the report, the triage and the fixes again. */
+bool debugger_refresh(struct debugger *d, struct error *e);
+
+/* A subject that may be kept: its path is ours. */
+struct subject debugger_keep(struct debugger *d, const struct subject *s);
+
+#endif

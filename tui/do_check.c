@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Requests that have states checked, and that pretend syncs.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/clock.h"
+#include "engine/config.h"
+#include "engine/fix.h"
+#include "engine/mem.h"
+#include "engine/report.h"
+#include "tui/debugger.h"
+#include "tui/task.h"
+#include "tui/words.h"
+#include "views/output.h"
+
+/* Where nothing else is said. */
+enum { BUDGET = 10000 };
+
+static bool must_be_idle(const struct debugger *d, struct error *e)
+{
+    static const char *const names[] = {
+        [TASK_CHECK] = "a check", [TASK_TRY] = "a try", [TASK_TEST] = "a checker"};
+
+    return d->task == TASK_NONE ||
+           error_set(e, "%s is running; :stop ends it, and what it found is kept", names[d->task]);
+}
+
+/* ---- checking ---- */
+
+/* One setting, KEY=VALUE; the value stays where it is. */
+static bool read_setting(struct worker_check *c, const char *word, struct error *e)
+{
+    const char *equals = strchr(word, '=');
+    uint64_t n = 0;
+
+    if (!equals)
+        return error_set(e,
+                         "%s is no setting; write KEY=VALUE: model, strategy, budget, jobs, "
+                         "timeout, seed, checker",
+                         word);
+    size_t length = (size_t)(equals - word);
+    const char *value = equals + 1;
+#define IS(name) (length == sizeof(name) - 1 && !strncmp(word, name, length))
+    if (IS("model"))
+        c->model = value;
+    else if (IS("strategy"))
+        c->strategy = value;
+    else if (IS("checker"))
+        c->checker = value;
+    else if (!IS("budget") && !IS("jobs") && !IS("timeout") && !IS("seed"))
+        return error_set(e,
+                         "no setting is called %.*s; there are model, strategy, budget, jobs, "
+                         "timeout, seed, checker",
+                         (int)length, word);
+    else if (!words_number(value, 0, "a number", &n, e))
+        return false;
+    if (IS("budget"))
+        c->budget = n;
+    if (IS("jobs"))
+        c->jobs = n > 1024 ? 1024 : (int)n;
+    if (IS("timeout"))
+        c->timeout = (double)n;
+    if (IS("seed"))
+        c->seed = n;
+#undef IS
+    return true;
+}
+
+static bool start_check(struct debugger *d, struct worker_check *c, const char *words,
+                        struct error *e)
+{
+    vec_of(char *) kept = {0};
+    char *word;
+    bool ok = must_be_idle(d, e);
+
+    while (ok && (word = words_next(&words))) {
+        vec_push(&kept, word);
+        /* The checker is the rest of the line: it is a command with spaces. */
+        if (strncmp(word, "checker=", 8) == 0 && *words) {
+            char *whole = xasprintf("%s %s", word, words);
+            vec_push(&kept, whole);
+            words += strlen(words);
+            word = whole;
+        }
+        ok = read_setting(c, word, e);
+    }
+    ok = ok && task_worker(d, e);
+    if (ok) {
+        json_decref(d->found);
+        d->found = json_array();
+        d->has_progress = d->paused = false;
+        worker_check(d->worker, c);
+        d->budget = c->budget;
+        d->task_began = clock_now();
+        d->task = c->fix_count ? TASK_TRY : TASK_CHECK;
+        debugger_stale(d);
+    }
+    for (size_t i = 0; i < kept.n; i++)
+        free(kept.at[i]);
+    vec_free(&kept);
+    return ok;
+}
+
+bool do_check(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct worker_check c = {.budget = BUDGET, .seed = 1, .model = d->model};
+
+    (void)after;
+    if (!start_check(d, &c, words, e))
+        return false;
+    debugger_say(d, "checking; p halts it, the overview shows how far it is");
+    return true;
+}
+
+bool do_pause(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (d->task == TASK_NONE)
+        return error_set(e, "nothing is running");
+    d->paused = !d->paused;
+    (d->paused ? worker_pause : worker_resume)(d->worker);
+    debugger_say(d, d->paused ? "paused; p goes on" : "going on");
+    return true;
+}
+
+bool do_stop(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (d->task == TASK_NONE)
+        return error_set(e, "nothing is running");
+    worker_halt(d->worker);
+    debugger_say(d, "stopping; what was found is kept");
+    return true;
+}
+
+bool do_test(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct report_state state;
+
+    (void)words, (void)after;
+    if (!debugger_need_analysis(d, e) || !must_be_idle(d, e))
+        return false;
+    if (!d->walking)
+        return error_set(e, "no schedule is in hand: Enter on a bug or a state takes one, s steps");
+    if (!task_worker(d, e))
+        return false;
+    walk_export(d->walk, &state);
+    struct worker_state test = {.last = state.last,
+                                .lost = state.lost,
+                                .lost_count = state.lost_count,
+                                .told_until = state.told_until,
+                                .model = state.model};
+    if (d->pretending) {
+        test.fixes = d->findings.fixes.at;
+        test.fix_count = d->findings.fixes.n;
+    }
+    worker_test(d->worker, &test);
+    report_state_clear(&state);
+    d->task = TASK_TEST;
+    d->tested_version = walk_version(d->walk);
+    d->verdict_version = 0;
+    buf_clear(&d->output);
+    d->desks[DESK_output].stale = true;
+    d->version++;
+    debugger_say(d, "the checker runs on the state in hand; o shows what it says");
+    return true;
+}
+
+/* ---- pretending ---- */
+
+/* After a change of the list: the graph follows. */
+static bool pretend(struct debugger *d, struct error *e)
+{
+    if (!debugger_refresh(d, e))
+        return false;
+    d->pretending = d->findings.fixes.n > 0;
+    debugger_reload(d);
+    return true;
+}
+
+static bool add_fix(struct debugger *d, const struct fix *fix, struct error *e)
+{
+    struct buf words = {0};
+    uint32_t id;
+
+    if (!must_be_idle(d, e) || !fix_add(d->findings.session, fix, &id, e))
+        return false;
+    fix_words(&words, d->findings.session, fix);
+    debugger_say(d, "%s; T tries it, F lists, :unfix %" PRIu32 " takes it back", buf_string(&words),
+                 id);
+    buf_free(&words);
+    return pretend(d, e);
+}
+
+static bool is_pretended(const struct debugger *d, const struct fix *fix)
+{
+    const struct fix_list *list = &d->findings.fixes;
+
+    for (size_t i = 0; i < list->n; i++)
+        if (list->at[i].after == fix->after && list->at[i].call == fix->call &&
+            list->at[i].file == fix->file)
+            return true;
+    return false;
+}
+
+/* What the report proposes for the bug at hand, at all the places where the mistake is made. */
+static bool add_proposed(struct debugger *d, struct error *e)
+{
+    struct subject bug;
+
+    if (d->walking_bug && d->desk == DESK_schedule)
+        bug = (struct subject){.kind = SUBJECT_BUG, .number = d->walking_bug};
+    else if (!debugger_find(d, "", SUBJECT_BUG, &bug, e))
+        return false;
+    const json_t *proposal = json_object_get(debugger_bug(d, bug.number), "fix");
+    const json_t *places = json_object_get(proposal, "places"), *place;
+    struct fix fix;
+    size_t i, added = 0;
+    uint32_t id;
+
+    if (!must_be_idle(d, e))
+        return false;
+    json_array_foreach(places, i, place)
+    {
+        if (!fix_from_json(place, &fix) || is_pretended(d, &fix))
+            continue;
+        if (!fix_add(d->findings.session, &fix, &id, e))
+            return false;
+        added++;
+    }
+    if (added) {
+        debugger_say(d,
+                     "%zu sync%s pretended for bug %" PRIu64 "; T tries, F lists, :unfix takes "
+                     "all back",
+                     added, added == 1 ? " is" : "s are", bug.number);
+        return pretend(d, e);
+    }
+    if (json_array_size(places))
+        return error_set(e, "what bug %" PRIu64 " proposes is pretended already; T tries it",
+                         bug.number);
+    return error_set(e,
+                     "no sync is proposed for bug %" PRIu64 "; fix fsync, fdatasync or dirsync "
+                     "pretends one after the selected event",
+                     bug.number);
+}
+
+/* The directory that an event changes an entry of, else the file's own. */
+static uint32_t directory_of(const struct event *event)
+{
+    return event->other_dir ? event->other_dir : event->dir ? event->dir : FILE_ROOT;
+}
+
+bool do_fix(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct fix fix;
+    struct event event;
+    struct subject at;
+
+    (void)after;
+    if (!debugger_need_analysis(d, e))
+        return false;
+    if (!*words)
+        return add_proposed(d, e);
+    char *call = words_next(&words);
+    bool directory = !strcmp(call, "dirsync");
+    bool ok = directory || fix_call_find(call, &fix.call, e);
+    free(call);
+    if (!ok || !debugger_find(d, words, SUBJECT_EVENT, &at, e) ||
+        !session_event(d->findings.session, at.number, &event, e))
+        return false;
+    fix.after = at.number;
+    if (directory)
+        fix.call = CALL_FSYNC;
+    fix.file = fix.call == CALL_SYNC ? 0 : directory ? directory_of(&event) : event.file;
+    return add_fix(d, &fix, e);
+}
+
+bool do_unfix(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    uint64_t id;
+    struct fix_list *list = &d->findings.fixes;
+
+    (void)after;
+    if (!debugger_need_analysis(d, e) || !must_be_idle(d, e))
+        return false;
+    if (!list->n)
+        return error_set(e, "nothing is pretended");
+    if (*words) {
+        if (!words_number(words, 0, "a number of the list (F)", &id, e) ||
+            !fix_remove(d->findings.session, (uint32_t)id, e))
+            return false;
+    }
+    for (size_t i = 0; !*words && i < list->n; i++)
+        if (!fix_remove(d->findings.session, list->ids[i], e))
+            return false;
+    if (!pretend(d, e))
+        return false;
+    json_decref(d->tried); /* it was with others */
+    d->tried = NULL;
+    debugger_say(d, d->pretending ? "taken back" : "nothing is pretended any more");
+    return true;
+}
+
+bool do_try(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct worker_check c = {.budget = BUDGET, .seed = 1, .model = d->model};
+
+    (void)words, (void)after;
+    if (!debugger_need_check(d, e))
+        return false;
+    if (!d->findings.fixes.n)
+        return error_set(e, "nothing is pretended yet: f adds what a bug proposes");
+    c.fixes = d->findings.fixes.at;
+    c.fix_count = d->findings.fixes.n;
+    if (!start_check(d, &c, "", e))
+        return false;
+    debugger_say(d, "checking again with the pretended syncs");
+    return true;
+}

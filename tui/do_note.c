@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Requests that write something down: triage, bookmarks, reports, exports.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/mem.h"
+#include "engine/report.h"
+#include "engine/triage.h"
+#include "tui/debugger.h"
+#include "tui/dump.h"
+#include "tui/words.h"
+#include "views/export.h"
+
+/* The bug that is meant: selected, led to, or in hand. */
+static bool this_bug(struct debugger *d, uint64_t *bug, struct error *e)
+{
+    struct subject s;
+
+    if (!d->findings.report)
+        return error_set(e, "the session has not been checked yet: X does it");
+    if (d->desk == DESK_schedule && d->walking_bug) {
+        *bug = d->walking_bug;
+        return true;
+    }
+    if (!debugger_find(d, "", SUBJECT_BUG, &s, e))
+        return false;
+    *bug = s.number;
+    return true;
+}
+
+/* ---- triage ---- */
+
+bool do_status(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    enum triage_status status;
+    uint64_t bug, other = 0;
+
+    (void)after;
+    if (!this_bug(d, &bug, e))
+        return false;
+    if (!*words)
+        return debugger_ask(d, PROMPT_COMMAND, "status ", REQUEST_status, e);
+    char *name = words_next(&words);
+    bool ok = triage_status_find(name, &status, e);
+    free(name);
+    if (ok && status == TRIAGE_DUPLICATE)
+        ok = *words ? words_number(words, 0, "a bug's number", &other, e)
+                    : error_set(e, "duplicate of which bug? status duplicate N");
+    if (!ok || !triage_set(d->session, (uint32_t)bug, status, (uint32_t)other, e) ||
+        !debugger_refresh(d, e))
+        return false;
+    debugger_say(d, "bug %" PRIu64 " is %s now", bug, triage_status_name(status));
+    return true;
+}
+
+bool do_note(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    uint64_t bug;
+
+    (void)after;
+    if (!this_bug(d, &bug, e))
+        return false;
+    if (*words) {
+        const char *text = strcmp(words, "-") ? words : "";
+        if (!triage_note(d->session, (uint32_t)bug, text, e) || !debugger_refresh(d, e))
+            return false;
+        debugger_say(d, *text ? "noted on bug %" PRIu64 : "no note on bug %" PRIu64 " any more",
+                     bug);
+        return true;
+    }
+    const char *editor = getenv("VISUAL") ? getenv("VISUAL") : getenv("EDITOR");
+    const char *note = json_string_value(json_object_get(debugger_bug(d, bug), "note"));
+    if (!d->interactive || !editor || !*editor)
+        return debugger_ask(d, PROMPT_NOTE, note && !strchr(note, '\n') ? note : "", REQUEST_note,
+                            e);
+    d->edited_bug = bug;
+    free(d->wants_editor);
+    d->wants_editor = xstrdup(note ? note : "");
+    return true;
+}
+
+bool do_bookmark(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct subject s, event;
+    struct bookmarks list;
+    uint64_t number;
+    uint32_t place = BOOKMARK_EVENT, id;
+
+    (void)after;
+    if (!debugger_subject(d, &s, e) || !debugger_find(d, "", SUBJECT_EVENT, &event, e))
+        return false;
+    number = event.number;
+    if (s.kind == SUBJECT_OP && d->loaded)
+        bookmark_of_op(d->findings.analysis->graph, (uint32_t)s.number, &number, &place);
+    if (!bookmarks_load(&list, d->session, e))
+        return false;
+    bool had = false, ok = true;
+    for (size_t i = 0; ok && i < list.n && !*words; i++) {
+        if (list.at[i].event != number || list.at[i].place != place)
+            continue;
+        had = true;
+        ok = bookmark_remove(d->session, list.at[i].id, e);
+    }
+    bookmarks_free(&list);
+    if (ok && !had)
+        ok = bookmark_add(d->session, number, place, words, &id, e);
+    if (!ok)
+        return false;
+    debugger_say(
+        d, had ? "event %" PRIu64 " is forgotten" : "event %" PRIu64 " is remembered; B lists",
+        number);
+    debugger_stale(d);
+    return true;
+}
+
+/* ---- to files ---- */
+
+bool do_copy(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    uint64_t bug;
+
+    (void)after;
+    if (!this_bug(d, &bug, e))
+        return false;
+    struct buf text = {0};
+    report_bug_text(d->findings.report, debugger_bug(d, bug), &text);
+    bool ok = true;
+    if (*words) {
+        ok = dump_file(words, &text, e);
+        if (ok)
+            debugger_say(d, "the report of bug %" PRIu64 " is in %s", bug, words);
+    } else if (d->interactive) {
+        buf_clear(&d->clipboard);
+        buf_add(&d->clipboard, buf_string(&text), text.n);
+        debugger_say(d, "the report of bug %" PRIu64 " was given to the terminal's clipboard", bug);
+    } else {
+        ok = error_set(e, "copy needs a file where there is no terminal");
+    }
+    buf_free(&text);
+    return ok;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* The picture when it is in view; else what is selected, by its graph. */
+bool do_export(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)after;
+    if (!*words)
+        return debugger_ask(d, PROMPT_COMMAND, "export ", REQUEST_export, e);
+    bool graph = ends_in(words, ".dot") || ends_in(words, ".gv") || ends_in(words, ".svg") ||
+                 ends_in(words, ".png") || ends_in(words, ".json");
+    if (!graph) {
+        struct buf text = {0};
+        dump_view(desk_pane(debugger_desk(d)), &text);
+        bool ok = dump_file(words, &text, e);
+        buf_free(&text);
+        if (ok)
+            debugger_say(d, "the view is in %s", words);
+        return ok;
+    }
+    if (d->desk != DESK_graph && (!do_graph(d, "", after, e) || !graph_picture_wait(d->picture, e)))
+        return false;
+    const struct subgraph *s = graph_picture_subgraph(d->picture);
+    if (!s)
+        return error_set(e, "there is no graph in view");
+    if (!export_file(s, words, NULL, e))
+        return false;
+    debugger_say(d, "the graph is in %s", words);
+    return true;
+}

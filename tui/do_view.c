@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Requests that show a desk, and what is meant by a number or a selection.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/mem.h"
+#include "tui/debugger.h"
+#include "tui/words.h"
+
+/* ---- what is meant ---- */
+
+bool debugger_lead(struct debugger *d, const struct subject *from, enum subject_kind kind,
+                   struct subject *out)
+{
+    if (from->kind == kind) {
+        *out = *from;
+        return true;
+    }
+    return d->links && links_to(d->links, from, kind, out, 1) > 0;
+}
+
+bool debugger_find(struct debugger *d, const char *words, enum subject_kind kind,
+                   struct subject *out, struct error *e)
+{
+    static const char *const names[] = {
+        [SUBJECT_EVENT] = "an event",
+        [SUBJECT_OP] = "an op",
+        [SUBJECT_BEHAVIOUR] = "a behaviour",
+        [SUBJECT_GROUP] = "a group",
+        [SUBJECT_BUG] = "a bug",
+        [SUBJECT_STATE] = "a state",
+        [SUBJECT_FILE] = "a file",
+        [SUBJECT_LINE] = "a source line",
+    };
+    struct subject from;
+
+    if (*words && !words_subject(words, kind, &from))
+        return error_set(e, "%s is not %s", words, names[kind]);
+    if (!*words && !debugger_subject(d, &from, e))
+        return false;
+    if (kind == SUBJECT_OP && from.kind == SUBJECT_OP && d->loaded &&
+        from.number >= d->findings.analysis->graph->n)
+        return error_set(e, "there is no op %" PRIu64, from.number);
+    if (debugger_lead(d, &from, kind, out))
+        return true;
+    return error_set(e, "the selection leads to no %s", strchr(names[kind], ' ') + 1);
+}
+
+/* ---- desks that show all there is ---- */
+
+#define SHOW(id)                                                                                   \
+    bool do_##id(struct debugger *d, const char *words, enum after *after, struct error *e)        \
+    {                                                                                              \
+        (void)words, (void)after, (void)e;                                                         \
+        show(d, DESK_##id);                                                                        \
+        return true;                                                                               \
+    }
+
+/* What was selected stays selected, where the desk knows it. */
+static void show(struct debugger *d, enum desk_id desk)
+{
+    static const enum subject_kind kinds[DESK_COUNT] = {
+        [DESK_bugs] = SUBJECT_BUG,     [DESK_trace] = SUBJECT_EVENT,
+        [DESK_ops] = SUBJECT_OP,       [DESK_behaviours] = SUBJECT_BEHAVIOUR,
+        [DESK_groups] = SUBJECT_GROUP, [DESK_states] = SUBJECT_STATE,
+    };
+    struct subject from, to;
+    bool known = kinds[desk] && debugger_subject(d, &from, NULL) &&
+                 debugger_lead(d, &from, kinds[desk], &to);
+
+    if (desk != d->desk)
+        debugger_go(d, desk, known ? &to : NULL);
+}
+
+SHOW(overview)
+SHOW(bugs)
+SHOW(trace)
+SHOW(ops)
+SHOW(behaviours)
+SHOW(groups)
+SHOW(states)
+SHOW(state)
+SHOW(output)
+SHOW(fixes)
+SHOW(bookmarks)
+
+bool do_change(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (!debugger_need_analysis(d, e))
+        return false;
+    d->desks[DESK_change].stale = true;
+    show(d, DESK_change);
+    return true;
+}
+
+bool do_help(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    if (d->desk == DESK_help)
+        return do_back(d, words, after, e);
+    debugger_go(d, DESK_help, NULL);
+    return true;
+}
+
+/* ---- desks for what is selected ---- */
+
+bool do_links(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct subject s;
+
+    (void)words, (void)after;
+    if (!debugger_need_analysis(d, e) || !debugger_subject(d, &s, e))
+        return false;
+    debugger_go(d, DESK_links, &s);
+    return true;
+}
+
+bool do_source(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct subject line;
+
+    (void)after;
+    if (*words)
+        return do_go(d, words, after, e);
+    if (!debugger_need_analysis(d, e) || !debugger_find(d, "", SUBJECT_LINE, &line, e))
+        return false;
+    debugger_go(d, DESK_source, &line);
+    return true;
+}
+
+/* The picture that fits what is meant; an event or a line by its first op. */
+static bool subgraph_of(struct debugger *d, const struct subject *s, struct subgraph **out,
+                        struct error *e)
+{
+    struct subgraph_options o = SUBGRAPH_DEFAULTS;
+    o.transitive = d->transitive;
+    struct findings *f = &d->findings;
+    struct subject op;
+    uint8_t *marks = NULL;
+
+    if (d->walking && s->kind != SUBJECT_BUG) {
+        static const uint8_t mark[] = {
+            [WALK_PERSISTED] = MARK_PERSISTED,
+            [WALK_LOST] = MARK_LOST,
+            [WALK_FLIGHT] = MARK_FLIGHT,
+            [WALK_UNISSUED] = MARK_UNISSUED,
+        };
+        o.mark_count = f->analysis->graph->n;
+        o.marks = marks = xmalloc(o.mark_count + 1);
+        for (uint32_t i = 0; i < o.mark_count; i++)
+            marks[i] = mark[walk_mark(d->walk, i)];
+    }
+    bool ok;
+    if (s->kind == SUBJECT_BUG)
+        ok = subgraph_bug(out, f, s->number, &o, e);
+    else if (s->kind == SUBJECT_BEHAVIOUR)
+        ok = subgraph_behaviour(out, f, s->number, &o, e);
+    else if (s->kind == SUBJECT_GROUP)
+        ok = subgraph_group(out, f, s->number, &o, e);
+    else if (debugger_lead(d, s, SUBJECT_OP, &op))
+        ok = subgraph_around(out, f, op.number, SUBGRAPH_HOPS, &o, e);
+    else
+        ok = subgraph_all(out, f, &o, e);
+    free(marks);
+    return ok;
+}
+
+bool do_graph(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct subject s = {0}, op;
+    struct subgraph *graph;
+
+    (void)after;
+    if (!debugger_need_analysis(d, e))
+        return false;
+    if (*words && !words_subject(words, SUBJECT_OP, &s))
+        return error_set(e, "%s is nothing that has a graph: op:N, behaviour:N, group:N, bug:N",
+                         words);
+    if (!*words && !debugger_subject(d, &s, NULL))
+        s = (struct subject){0};
+    if (!subgraph_of(d, &s, &graph, e) || !graph_picture_show(d->picture, graph, e))
+        return false;
+    d->drawing = true;
+    /* What one came from is selected; else whatever comes first. */
+    d->picture_op = debugger_lead(d, &s, SUBJECT_OP, &op) ? (uint32_t)op.number : 0;
+    debugger_go(d, DESK_graph, &s);
+    return true;
+}
+
+bool do_implied(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (d->desk != DESK_graph)
+        return error_set(e, "no graph is in view; 5 draws one");
+    struct subgraph *graph;
+    d->transitive = !d->transitive;
+    debugger_say(d, d->transitive ? "all edges" : "without the edges that others imply");
+    d->drawing = true;
+    return subgraph_of(d, &d->about[DESK_graph], &graph, e) &&
+           graph_picture_show(d->picture, graph, e);
+}
+
+bool do_colour(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (d->desk != DESK_graph)
+        return error_set(e, "no graph is in view; 5 draws one");
+    d->by_file = !d->by_file;
+    graph_picture_colour(d->picture, d->by_file ? PICTURE_BY_FILE : PICTURE_BY_STATE);
+    debugger_say(d, d->by_file ? "a colour a file" : "colours by what survived");
+    return true;
+}
+
+bool do_schedule(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct subject s;
+
+    (void)after;
+    if (!debugger_need_analysis(d, e))
+        return false;
+    if (*words) {
+        if (!words_subject(words, SUBJECT_BUG, &s) ||
+            (s.kind != SUBJECT_BUG && s.kind != SUBJECT_STATE && s.kind != SUBJECT_OP))
+            return error_set(e, "%s has no schedule: bug:N, state:N or op:N do", words);
+        if (s.kind == SUBJECT_OP && s.number >= d->findings.analysis->graph->n)
+            return error_set(e, "there is no op %" PRIu64, s.number);
+        if (s.kind == SUBJECT_OP)
+            debugger_walk_prefix(d, (uint32_t)s.number);
+        else if (!(s.kind == SUBJECT_BUG ? debugger_walk_bug : debugger_walk_state)(d, s.number, e))
+            return false;
+    }
+    debugger_walked(d);
+    return true;
+}

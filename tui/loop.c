@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/clock.h"
+#include "engine/mem.h"
+#include "engine/triage.h"
+#include "tui/debugger.h"
+#include "tui/script.h"
+#include "tui/terminal.h"
+
+/* ---- signals ---- */
+
+/* A signal wakes poll() through a pipe, so that none is missed between a look and the wait. */
+static int wake[2] = {-1, -1};
+static volatile sig_atomic_t ended, resized;
+
+static void on_signal(int signal_number)
+{
+    int saved = errno;
+
+    if (signal_number == SIGWINCH)
+        resized = 1;
+    else
+        ended = 1;
+    ssize_t ignored = write(wake[1], "", 1);
+    (void)ignored;
+    errno = saved;
+}
+
+static const int handled[] = {SIGTERM, SIGHUP, SIGINT, SIGWINCH};
+enum { HANDLED = sizeof handled / sizeof *handled };
+
+static bool catch_signals(struct sigaction *before, struct error *e)
+{
+    struct sigaction act = {.sa_handler = on_signal};
+
+    if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        return error_errno(e, "cannot make a pipe");
+    for (size_t i = 0; i < HANDLED; i++)
+        sigaction(handled[i], &act, &before[i]);
+    return true;
+}
+
+static void release_signals(const struct sigaction *before)
+{
+    for (size_t i = 0; i < HANDLED; i++)
+        sigaction(handled[i], &before[i], NULL);
+    close(wake[0]);
+    close(wake[1]);
+}
+
+/* ---- what the terminal is wanted for besides ---- */
+
+/* Runs the editor on a file and waits. */
+static bool run_editor(const char *file, struct error *e)
+{
+    const char *editor = getenv("VISUAL") ? getenv("VISUAL") : getenv("EDITOR");
+    char *command = xasprintf("%s \"$1\"", editor);
+    char *argv[] = {"sh", "-c", command, "sh", (char *)file, NULL};
+    pid_t pid;
+    int status, failed = posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ);
+
+    free(command);
+    if (failed)
+        return error_set(e, "cannot run %s: %s", editor, strerror(failed));
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+           error_set(e, "%s failed; the note is as it was", editor);
+}
+
+static bool read_whole(const char *file, struct buf *out)
+{
+    enum { NOTE_MAX = 64 << 10 };
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, buf_room(out, NOTE_MAX), NOTE_MAX);
+    close(fd);
+    out->n = n > 0 ? (size_t)n : 0;
+    while (out->n && out->at[out->n - 1] == '\n')
+        out->n--;
+    out->at[out->n] = 0;
+    return n >= 0;
+}
+
+static bool edit_note(struct debugger *d, struct terminal *t, struct error *e)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *file = xasprintf("%s/flotsam-note-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    struct buf text = {0};
+    int fd = mkstemp(file);
+
+    if (fd < 0) {
+        error_errno(e, "cannot write %s", file);
+        free(file);
+        return false;
+    }
+    bool ok = write(fd, d->wants_editor, strlen(d->wants_editor)) >= 0;
+    close(fd);
+    terminal_leave(t);
+    ok = ok && run_editor(file, e) && read_whole(file, &text);
+    terminal_return(t);
+    unlink(file);
+    free(file);
+    ok = ok && triage_note(d->session, (uint32_t)d->edited_bug, buf_string(&text), e) &&
+         debugger_refresh(d, e);
+    buf_free(&text);
+    return ok;
+}
+
+static void serve(struct debugger *d, struct terminal *t)
+{
+    struct error e;
+
+    if (d->wants_editor) {
+        if (!edit_note(d, t, &e))
+            debugger_complain(d, e.text);
+        free(d->wants_editor);
+        d->wants_editor = NULL;
+        d->wants_redraw = true;
+    }
+    if (d->clipboard.n) {
+        terminal_copy(t, d->clipboard.at, d->clipboard.n);
+        buf_clear(&d->clipboard);
+    }
+}
+
+/* ---- the loop ---- */
+
+static void wait_for_something(struct debugger *d, bool working)
+{
+    struct pollfd fds[2 + DEBUGGER_FDS] = {
+        {.fd = STDIN_FILENO, .events = POLLIN},
+        {.fd = wake[0], .events = POLLIN},
+    };
+    size_t n = 2 + debugger_fds(d, fds + 2);
+    char bytes[64];
+
+    poll(fds, (nfds_t)n, working ? 0 : -1);
+    while (read(wake[0], bytes, sizeof bytes) > 0)
+        ;
+}
+
+static enum after take_inputs(struct debugger *d, struct terminal *t)
+{
+    struct input in;
+    uint64_t deadline = clock_now() + LOOP_SLICE;
+
+    while ((in = terminal_read(t)).kind != INPUT_NONE) {
+        if (debugger_input(d, &in) == AFTER_LEAVE)
+            return AFTER_LEAVE;
+        serve(d, t);
+        if (clock_now() > deadline) /* keys held down are drawn as they come */
+            break;
+    }
+    return AFTER_REDRAW;
+}
+
+/* Drawing may open views that want work, and work may change what is drawn: only after two rounds
+ * without either there is nothing left but to wait. */
+static void go_round(struct debugger *d, struct terminal *t)
+{
+    enum { IDLE_ROUNDS = 2 };
+    int idle = 0;
+
+    while (!ended) {
+        debugger_take(d);
+        debugger_draw(d);
+        terminal_draw(t, &d->screen, &d->theme, d->wants_redraw);
+        d->wants_redraw = false;
+        idle = debugger_work(d, clock_now() + LOOP_SLICE) ? 0 : idle + 1;
+        bool waits = idle >= IDLE_ROUNDS;
+        wait_for_something(d, !waits);
+        if (waits)
+            idle = 0;
+        if (take_inputs(d, t) == AFTER_LEAVE)
+            return;
+    }
+}
+
+bool loop_run(const char *session, const char *theme, struct error *e)
+{
+    struct sigaction before[HANDLED];
+    struct terminal *t = NULL;
+    struct debugger *d = NULL;
+    int columns, rows;
+    struct session *readable;
+
+    /* A session that cannot be read is told before the terminal changes. */
+    if (!session_open(&readable, session, e))
+        return false;
+    session_close(readable);
+    if (!terminal_open(&t, e))
+        return false;
+    terminal_size(t, &columns, &rows);
+    if (!theme)
+        theme = terminal_has_colours(t) ? THEME_DEFAULT : "monochrome";
+    bool ok = catch_signals(before, e) && debugger_new(&d, session, theme, columns, rows, e);
+    if (ok) {
+        d->interactive = true;
+        script_init(d);
+        go_round(d, t);
+    }
+    if (wake[0] >= 0)
+        release_signals(before);
+    terminal_close(t);
+    debugger_free(d);
+    return ok;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/rescue.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <curses.h>
+#include <term.h>
+
+/* What a signal handler needs; a handler gets no argument. */
+static struct {
+    struct termios before;
+    char leave[256]; /* what makes the terminal as it was */
+    size_t leave_size;
+    volatile sig_atomic_t taken;
+} rescue;
+
+static int add_byte(int c)
+{
+    if (rescue.leave_size < sizeof rescue.leave)
+        rescue.leave[rescue.leave_size++] = (char)c;
+    return c;
+}
+
+static void add_capability(const char *capability)
+{
+    if (capability && capability != (const char *)-1)
+        tputs(capability, 1, add_byte);
+}
+
+/* Only calls that a signal handler may make. */
+static void on_crash(int signal_number)
+{
+    if (rescue.taken) {
+        ssize_t ignored = write(STDOUT_FILENO, rescue.leave, rescue.leave_size);
+        (void)ignored;
+        tcsetattr(STDIN_FILENO, TCSANOW, &rescue.before);
+    }
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+bool rescue_prepare(void)
+{
+    static const char mouse_off[] = "\x1b[?1000l\x1b[?1002l\x1b[?1006l";
+    int failed;
+
+    if (setupterm(NULL, STDOUT_FILENO, &failed) != OK)
+        return false;
+    tcgetattr(STDIN_FILENO, &rescue.before);
+    rescue.leave_size = 0;
+    for (const char *c = mouse_off; *c; c++)
+        add_byte(*c);
+    add_capability(exit_attribute_mode);
+    add_capability(cursor_normal);
+    add_capability(keypad_local);
+    add_capability(exit_ca_mode);
+    return true;
+}
+
+void rescue_arm(bool taken)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
+    struct sigaction act = {.sa_handler = taken ? on_crash : SIG_DFL, .sa_flags = SA_NODEFER};
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &act, NULL);
+    rescue.taken = taken;
+    if (!taken)
+        tcsetattr(STDIN_FILENO, TCSANOW, &rescue.before);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * rescue: gives the terminal back when the program crashes.
+ */
+#ifndef TUI_RESCUE_H
+#define TUI_RESCUE_H
+
+#include <stdbool.h>
+
+/* Remembers how the terminal is now, and what makes it so again. False when it is not known. */
+bool rescue_prepare(void);
+
+/* From now on the terminal is not as it was (true), or it is again (false). */
+void rescue_arm(bool taken);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/task.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/clock.h"
+#include "engine/mem.h"
+#include "views/difference.h"
+#include "views/output.h"
+#include "views/state.h"
+
+bool task_worker(struct debugger *d, struct error *e)
+{
+    if (d->worker && !worker_died(d->worker))
+        return true;
+    worker_stop(d->worker);
+    d->worker = NULL;
+    return worker_start(&d->worker, d->path, NULL, e);
+}
+
+/* ---- what it says ---- */
+
+static struct view *output_in_sight(struct debugger *d)
+{
+    struct pane *p = desk_main(&d->desks[DESK_output]);
+
+    return !d->desks[DESK_output].stale && !p->plain ? p->view : NULL;
+}
+
+static void take_output(struct debugger *d, const struct worker_event *event)
+{
+    struct view *v = output_in_sight(d);
+
+    buf_add(&d->output, event->text, event->text_size);
+    if (v)
+        output_add(v, event->text, event->text_size);
+}
+
+static void take_verdict(struct debugger *d, const struct worker_event *event)
+{
+    verdict_clear(&d->verdict);
+    d->verdict = (struct verdict){.kind = event->verdict,
+                                  .exit = event->exit,
+                                  .signal = event->signal,
+                                  .seconds = event->seconds};
+    d->verdict_version = d->tested_version;
+    if (output_in_sight(d))
+        output_end(output_in_sight(d), &d->verdict);
+    debugger_say(d, "the checker says: %s", verdict_name(event->verdict));
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+/* "bug 1 is gone, bug 2 is still there". */
+static void tell_try(struct debugger *d, const json_t *report)
+{
+    const json_t *compared = json_object_get(report, "compared");
+    const json_t *bugs = json_object_get(compared, "bugs"), *bug;
+    struct buf out = {0};
+    size_t i;
+
+    json_array_foreach(bugs, i, bug)
+    {
+        const char *outcome = text_of(bug, "outcome");
+        buf_printf(&out, "%sbug %" JSON_INTEGER_FORMAT " is %s", out.n ? ", " : "",
+                   json_integer_value(json_object_get(bug, "id")),
+                   !strcmp(outcome, "still") ? "still there" : outcome);
+    }
+    size_t fresh = json_array_size(json_object_get(compared, "new"));
+    if (fresh)
+        buf_printf(&out, "%s%zu new", out.n ? ", " : "", fresh);
+    debugger_say(d, "with the pretended syncs: %s", out.n ? out.at : "there were no bugs before");
+    buf_free(&out);
+}
+
+static void tell_check(struct debugger *d, const json_t *report)
+{
+    size_t bugs = json_array_size(json_object_get(report, "bugs"));
+    const json_t *states = json_object_get(report, "states");
+
+    debugger_say(d, "checked: %" JSON_INTEGER_FORMAT " states, %zu bug%s%s%s",
+                 json_integer_value(json_object_get(states, "distinct")), bugs,
+                 bugs == 1 ? "" : "s", *text_of(report, "cut") ? "; " : "", text_of(report, "cut"));
+}
+
+static void take_done(struct debugger *d, const struct worker_event *event)
+{
+    struct error e;
+
+    if (d->task == TASK_TRY)
+        tell_try(d, event->body);
+    else
+        tell_check(d, event->body);
+    json_decref(d->tried);
+    d->tried = d->task == TASK_TRY ? json_incref(event->body) : NULL;
+    d->has_progress = false;
+    if (!debugger_refresh(d, &e))
+        debugger_complain(d, e.text);
+}
+
+/* The engine speaks to those who type options; here the way out is a command. */
+static void complain_of_task(struct debugger *d, const char *text)
+{
+    const char *option = strstr(text, "with --checker");
+
+    if (!option) {
+        debugger_complain(d, text);
+        return;
+    }
+    char *ours = xasprintf("%.*swith :check checker=COMMAND", (int)(option - text), text);
+    debugger_complain(d, ours);
+    free(ours);
+}
+
+static void take_event(struct debugger *d, struct worker_event *event)
+{
+    switch (event->kind) {
+    case WORKER_PROGRESS:
+        worker_event_clear(&d->progress);
+        d->progress = *event;
+        *event = (struct worker_event){0};
+        d->has_progress = true;
+        d->paused = d->progress.paused;
+        break;
+    case WORKER_BUG:
+        json_array_append(d->found, event->body);
+        d->desks[DESK_bugs].stale = true;
+        break;
+    case WORKER_OUTPUT:
+        take_output(d, event);
+        break;
+    case WORKER_VERDICT:
+        take_verdict(d, event);
+        d->task = TASK_NONE;
+        break;
+    case WORKER_DONE:
+        take_done(d, event);
+        d->task = TASK_NONE;
+        break;
+    case WORKER_FAILED:
+        complain_of_task(d, event->text);
+        d->task = TASK_NONE;
+        d->has_progress = false;
+        break;
+    case WORKER_STATE:
+    case WORKER_NOTHING:
+        break;
+    }
+}
+
+void task_take(struct debugger *d)
+{
+    struct worker_event event;
+
+    if (!d->worker)
+        return;
+    while (worker_read(d->worker, &event)) {
+        take_event(d, &event);
+        worker_event_clear(&event);
+        d->version++;
+        d->desks[DESK_overview].stale = true;
+    }
+    if (worker_died(d->worker) && d->task != TASK_NONE) {
+        char *why = xasprintf("%s; what was found is kept, and the next check goes on from there",
+                              worker_died(d->worker));
+        debugger_complain(d, why);
+        free(why);
+        d->task = TASK_NONE;
+        d->has_progress = false;
+        d->desks[DESK_overview].stale = true;
+    }
+}
+
+bool task_progress(const struct debugger *d, struct overview_progress *out)
+{
+    const struct worker_event *p = &d->progress;
+
+    if (d->task != TASK_CHECK && d->task != TASK_TRY)
+        return false;
+    *out = (struct overview_progress){.phase = "starting",
+                                      .seconds = (double)(clock_now() - d->task_began) /
+                                                 (double)NANOSECONDS_PER_SECOND,
+                                      .paused = d->paused,
+                                      .seconds_left = -1,
+                                      .bugs = json_array_size(d->found)};
+    if (!d->has_progress)
+        return true;
+    out->phase = p->phase ? p->phase : "testing";
+    out->done = p->counts.enumerated;
+    out->budget = d->budget;
+    out->all = d->budget;
+    out->inconsistent = p->counts.inconsistent;
+    out->rate = p->rate;
+    out->seconds_left = p->seconds_left;
+    return true;
+}
+
+/* ---- the state in hand ---- */
+
+bool task_settle_state(struct debugger *d, uint64_t deadline, bool *done, struct error *e)
+{
+    struct desk *desk = debugger_desk(d);
+    bool part;
+
+    *done = true;
+    if (!d->walk_states)
+        return true;
+    if (!walk_states_settle(d->walk_states, deadline, done, e))
+        return false;
+    bool settled = *done && d->settled_version != walk_version(d->walk);
+    for (int i = 0; *done && i <= desk->kind->companions; i++) {
+        struct view *v = desk->panes[i].view;
+        if (!v)
+            continue;
+        part = true;
+        if (!strcmp(v->ops->name, "state") && !state_view_settle(v, deadline, &part, e))
+            return false;
+        if (!strcmp(v->ops->name, "difference") && !difference_view_settle(v, deadline, &part, e))
+            return false;
+        *done &= part;
+        if (settled && part && !strcmp(v->ops->name, "state")) {
+            /* What differs is what one wants to see; and the difference follows. */
+            if (state_view_first(v))
+                pane_select(&desk->panes[i], state_view_first(v));
+            d->settled_version = walk_version(d->walk);
+            d->version++;
+        }
+    }
+    return true;
+}
