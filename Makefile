@@ -15,7 +15,7 @@ VERSION := 0.1
 # What apt installs where something is missing: to build, and what the tests need besides.
 BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
                   libncurses-dev libreadline-dev libgraphviz-dev libxxhash-dev libzstd-dev \
-                  libseccomp-dev libjansson-dev libinih-dev
+                  libseccomp-dev libjansson-dev libinih-dev libzydis-dev
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
                   strace procps jq tmux graphviz mandoc libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
 
@@ -32,7 +32,8 @@ PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(LIBRARIES)))$(PKG_L
 ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -DFLOTSAM_VERSION='"$(VERSION)"' $(WARNINGS) \
               $(PKG_CFLAGS) $(SANITIZE) -pthread $(CFLAGS)
 ALL_LDFLAGS = $(SANITIZE) -pthread $(LDFLAGS)
-LIBS        = $(PKG_LIBS) -lstdc++ -lm
+# Debian's Zydis has no file for pkg-config.
+LIBS        = $(PKG_LIBS) -lZydis -lstdc++ -lm
 
 # One library a room; tui/ is the program.
 ROOMS    := engine tracer views
@@ -56,6 +57,7 @@ help:
 	'make bench-record    what recording costs, against native and strace' \
 	'make bench-check     what checking costs: LevelDB, and states a second' \
 	'make bench-scale     how time and memory grow from ten thousand events to a million' \
+	'make bench-ui        how long keys wait in the debugger, on a session of a million events' \
 	'make deps            install the packages that building needs; deps-test: those of the tests too' \
 	'make install         to $$(DESTDIR)$$(prefix), $(prefix); uninstall removes it again' \
 	'make clean           remove $(O)/' \
@@ -95,7 +97,8 @@ $(O)/%.o: %.c $(O)/flags
 .PHONY: force
 $(O)/flags: force
 	@mkdir -p $(@D)
-	@pkg-config --exists $(LIBRARIES) || \
+	@{ pkg-config --exists $(LIBRARIES) && \
+	    echo '#include <Zydis/Zydis.h>' | $(CC) -E - >/dev/null 2>&1; } || \
 	    { echo 'Libraries are missing: make deps installs them' >&2; exit 1; }
 	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' >$@

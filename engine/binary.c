@@ -6,14 +6,13 @@
 #include "engine/binary.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "engine/binary_inside.h"
 #include "engine/buf.h"
 #include "engine/demangle.h"
 #include "engine/log.h"
@@ -22,22 +21,6 @@
 
 /* A chain of inlined calls longer than this is damage, not code. */
 enum { INLINED_MAX = 256 };
-
-/* A part of the address space that belongs to one compilation unit. */
-struct unit_range {
-    Dwarf_Addr low, high;
-    Dwarf_Off unit; /* of its DIE */
-};
-
-struct binary {
-    Dwfl *dwfl;
-    Dwfl_Module *module;
-    Dwarf_Addr bias; /* libdwfl's addresses are those of the file plus this */
-    Dwarf *dwarf;    /* NULL when there is no debug info */
-    Dwarf_Addr dwarf_bias;
-    bool ranges_read;
-    vec_of(struct unit_range) ranges; /* by low; for units that .debug_aranges leaves out */
-};
 
 /* --- Opening ------------------------------------------------------------------------------- */
 
@@ -118,6 +101,7 @@ void binary_close(struct binary *b)
     if (!b)
         return;
     dwfl_end(b->dwfl);
+    map_free(&b->imports);
     vec_free(&b->ranges);
     free(b);
 }
@@ -183,6 +167,14 @@ static void follow_skeleton(Dwarf_Die *unit)
         *unit = split;
 }
 
+bool binary_unit(struct binary *b, uint64_t address, Dwarf_Die *unit)
+{
+    if (!b->dwarf || !find_unit(b, address + binary_shift(b), unit))
+        return false;
+    follow_skeleton(unit);
+    return true;
+}
+
 /* --- Functions and lines ------------------------------------------------------------------- */
 
 static const char *attribute_string(Dwarf_Die *die, unsigned name)
@@ -215,9 +207,7 @@ static Dwarf_Die declaration_of(Dwarf_Die *die)
     return at;
 }
 
-/* Puts the names of the scopes around a declaration in front of its own. Functions that nobody can
- * link to (in C++, those of anonymous namespaces) have no mangled name that would say it. */
-static char *qualified_name(Dwarf_Die *die, const char *name)
+char *binary_qualified(Dwarf_Die *die, const char *name)
 {
     Dwarf_Die declaration = declaration_of(die), *scopes = NULL;
     int n = dwarf_getscopes_die(&declaration, &scopes);
@@ -247,7 +237,7 @@ static char *function_name(Dwarf_Die *die)
     if (name)
         return demangle(name);
     name = attribute_string(die, DW_AT_name);
-    return name ? qualified_name(die, name) : NULL;
+    return name ? binary_qualified(die, name) : NULL;
 }
 
 static const char *unit_directory(Dwarf_Die *unit)
@@ -341,8 +331,7 @@ static void hand_out(const struct place *p, const char *function, bool inlined, 
     site(data, &s);
 }
 
-/* The name of the function that the symbol table has at an address; the caller frees. */
-static char *symbol_name(struct binary *b, Dwarf_Addr address)
+char *binary_symbol(struct binary *b, uint64_t address)
 {
     GElf_Off offset;
     GElf_Sym symbol;
@@ -364,7 +353,7 @@ static bool scope_sites(struct binary *b, uint64_t address, struct place *p, Dwa
             continue;
         char *name = function_name(&scopes[i]);
         if (!name && tag == DW_TAG_subprogram)
-            name = symbol_name(b, address);
+            name = binary_symbol(b, address);
         hand_out(p, name, tag == DW_TAG_inlined_subroutine, site, data);
         free(name);
         if (tag == DW_TAG_subprogram)
@@ -377,8 +366,7 @@ static bool scope_sites(struct binary *b, uint64_t address, struct place *p, Dwa
 
 static bool dwarf_sites(struct binary *b, uint64_t address, site_visitor *site, void *data)
 {
-    /* From the file's address to libdwfl's, from there to that of the (separate) debug file. */
-    Dwarf_Addr pc = address + b->bias - b->dwarf_bias;
+    Dwarf_Addr pc = address + binary_shift(b);
     Dwarf_Die unit, code;
     struct place p = {{0}, 0};
     bool found = false;
@@ -393,7 +381,7 @@ static bool dwarf_sites(struct binary *b, uint64_t address, site_visitor *site, 
     found = scope_sites(b, address, &p, scopes, n, &unit, site, data);
     free(scopes);
     if (!found && p.line) { /* assembly with line numbers only */
-        char *name = symbol_name(b, address);
+        char *name = binary_symbol(b, address);
         hand_out(&p, name, false, site, data);
         free(name);
         found = true;
@@ -406,7 +394,7 @@ void binary_sites(struct binary *b, uint64_t address, site_visitor *site, void *
 {
     if (b->dwarf && dwarf_sites(b, address, site, data))
         return;
-    char *name = symbol_name(b, address);
+    char *name = binary_symbol(b, address);
     struct binary_site s = {.function = name};
     if (name)
         site(data, &s);

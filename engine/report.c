@@ -143,6 +143,12 @@ static json_t *proposal_json(struct analysis *a, const struct bug *b)
         return out;
     json_object_set_new(out, "before", json_integer((json_int_t)p->before));
     json_object_set_new(out, "times", json_integer((json_int_t)p->n));
+    /* A mistake of a loop may be made ten thousand times: as many as a person would try. */
+    enum { PLACES_MAX = 1000 };
+    json_t *places = json_array();
+    for (size_t i = 0; i < p->n && i < PLACES_MAX; i++)
+        json_array_append_new(places, fix_json(a->session, &p->at[i]));
+    json_object_set_new(out, "places", places);
     if (p->verified) {
         json_object_set_new(out, "verified", json_boolean(p->gone == p->states));
         json_object_set_new(out, "states", json_integer((json_int_t)p->states));

@@ -194,6 +194,13 @@ static struct binary *binary_of(struct symbols *sy, struct module *m)
     return m->binary;
 }
 
+struct binary *symbols_binary(void *data, uint32_t module)
+{
+    struct symbols *sy = data;
+
+    return binary_of(sy, module_of(sy, module));
+}
+
 typedef vec_of(struct location) locations;
 
 /* Appends a location. function NULL stands for "not known", file NULL likewise. */

@@ -20,6 +20,7 @@
 #include "engine/error.h"
 #include "engine/session.h"
 
+struct binary;
 struct symbols;
 
 enum {
@@ -62,6 +63,10 @@ static inline bool location_has_source(const struct location *l)
 /* Resolves every frame of every stack and writes all of it in one transaction. Fails only when the
  * session cannot be read or written. */
 bool symbols_resolve_all(struct symbols *sy, struct error *e);
+
+/* The binary of a module, for types_open(): data is the struct symbols, which owns it. NULL when it
+ * cannot be had; the C library's and the like have no debug info here. */
+struct binary *symbols_binary(void *data, uint32_t module);
 
 /* Calls visit once for each module that was needed but could not be used: why says that it is
  * gone, has changed since the recording, or cannot be read. */

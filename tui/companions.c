@@ -32,7 +32,8 @@ static void entitle(struct pane *p, const char *title)
 }
 
 /* A view, or why there is none. */
-static void show(struct pane *p, const char *title, struct view *v, const struct error *e)
+static void show(struct debugger *d, struct pane *p, const char *title, struct view *v,
+                 const struct error *e)
 {
     entitle(p, title);
     p->plain = p->unmarked = false;
@@ -41,7 +42,10 @@ static void show(struct pane *p, const char *title, struct view *v, const struct
         cell_escape(lines_add(l, "", (struct subject){0}), STYLE_DIM, e->text, strlen(e->text));
         v = lines_view(l);
     }
-    pane_show(p, v);
+    if (d->desks[d->desk].same_row && v)
+        pane_replace(p, v);
+    else
+        pane_show(p, v);
 }
 
 static bool main_subject(struct debugger *d, struct subject *out)
@@ -87,7 +91,7 @@ static void show_source(struct debugger *d, struct pane *p, const struct subject
     struct error e;
 
     if (!d->loaded) {
-        show(p, "Source", NULL, NULL);
+        show(d, p, "Source", NULL, NULL);
         return;
     }
     if (of->kind == SUBJECT_LINE)
@@ -102,7 +106,7 @@ static void show_source(struct debugger *d, struct pane *p, const struct subject
     if (line.path)
         show_line(d, p, &line);
     else
-        show(p, "Source: none is known for this", NULL, NULL);
+        show(d, p, "Source: none is known for this", NULL, NULL);
     if (stack)
         stack->ops->close(stack);
 }
@@ -114,11 +118,11 @@ static void show_stack(struct debugger *d, struct pane *p, const struct subject 
     struct error e;
 
     if (!debugger_lead(d, of, SUBJECT_EVENT, &event))
-        show(p, "Stack", NULL, NULL);
+        show(d, p, "Stack", NULL, NULL);
     else if (!stack_view(&v, d->session, d->symbols, event.number, &e))
-        show(p, "Stack", NULL, &e);
+        show(d, p, "Stack", NULL, &e);
     else {
-        show(p, "Stack", v, NULL);
+        show(d, p, "Stack", v, NULL);
         uint64_t row = d->frame.event == event.number ? d->frame.row : 0;
         pane_select(p, row ? row : stack_view_source(v, 1, 1));
     }
@@ -130,11 +134,11 @@ static void show_rules(struct debugger *d, struct pane *p, const struct subject 
     struct error e;
 
     if (!d->loaded || !debugger_lead(d, of, SUBJECT_OP, &op)) {
-        show(p, "Rules", NULL, NULL);
+        show(d, p, "Rules", NULL, NULL);
         return;
     }
     struct view *v = rules_of_op(d->findings.analysis, (uint32_t)op.number, width(d, p), &e);
-    show(p, "Rules", v, &e);
+    show(d, p, "Rules", v, &e);
 }
 
 /* ---- desks ---- */
@@ -145,15 +149,15 @@ void follow_bug(struct debugger *d)
     struct pane *detail = companion(d, 1);
 
     if (!main_subject(d, &bug)) {
-        show(detail, "Bug", NULL, NULL);
-        show(companion(d, 2), "Source", NULL, NULL);
+        show(d, detail, "Bug", NULL, NULL);
+        show(d, companion(d, 2), "Source", NULL, NULL);
         return;
     }
     const json_t *found = json_array_get(d->found, (size_t)bug.number - 1);
     bool running = d->task == TASK_CHECK || d->task == TASK_TRY;
     char *title = xasprintf("Bug %" PRIu64, bug.number);
-    show(detail, title, bug_view(running ? found : debugger_bug(d, bug.number), width(d, detail)),
-         NULL);
+    show(d, detail, title,
+         bug_view(running ? found : debugger_bug(d, bug.number), width(d, detail)), NULL);
     free(title);
     show_source(d, companion(d, 2), &bug);
 }
@@ -176,6 +180,19 @@ void follow_op(struct debugger *d)
     show_source(d, companion(d, 2), &s);
 }
 
+static void title_graph(struct debugger *d)
+{
+    const struct subgraph *s = graph_picture_subgraph(d->picture);
+    struct cell *title = &desk_main(debugger_desk(d))->title;
+
+    cell_clear(title);
+    if (!s)
+        return;
+    cell_escape(title, STYLE_PLAIN, s->title, strlen(s->title));
+    if (s->left_out)
+        cell_add(title, STYLE_DIM, ", without %" PRIu64 " ops further away", s->left_out);
+}
+
 void follow_node(struct debugger *d)
 {
     struct subject s;
@@ -191,7 +208,8 @@ void follow_node(struct debugger *d)
             more = false;
         cell_free(&c);
     }
-    show(companion(d, 1), "Selected", lines_view(l), NULL);
+    title_graph(d);
+    show(d, companion(d, 1), "Selected", lines_view(l), NULL);
     graph_picture_subject(d->picture, &s);
     show_source(d, companion(d, 2), &s);
 }
@@ -230,9 +248,9 @@ void follow_behaviour(struct debugger *d)
     struct error e;
 
     if (!main_subject(d, &s) || !d->loaded)
-        show(companion(d, 1), "Behaviour", NULL, NULL);
+        show(d, companion(d, 1), "Behaviour", NULL, NULL);
     else
-        show(companion(d, 1), "Its ops", behaviour_ops_view(d, s.number, &e), &e);
+        show(d, companion(d, 1), "Its ops", behaviour_ops_view(d, s.number, &e), &e);
 }
 
 void follow_group(struct debugger *d)
@@ -240,10 +258,14 @@ void follow_group(struct debugger *d)
     struct subject s;
 
     if (!main_subject(d, &s) || !d->loaded)
-        show(companion(d, 1), "Group", NULL, NULL);
-    else
-        show(companion(d, 1), "Its representative and members; w on a member says why",
-             group_view(d->findings.analysis, d->findings.groups, (uint32_t)s.number), NULL);
+        show(d, companion(d, 1), "Group", NULL, NULL);
+    else {
+        struct pane *p = companion(d, 1);
+        show(d, p, "", group_view(d->findings.analysis, d->findings.groups, (uint32_t)s.number),
+             NULL);
+        cell_clear(&p->title);
+        group_view_title(p->view, &p->title);
+    }
 }
 
 void follow_listed(struct debugger *d)
@@ -252,9 +274,9 @@ void follow_listed(struct debugger *d)
     struct error e;
 
     if (!main_subject(d, &s))
-        show(companion(d, 1), "Links", NULL, NULL);
+        show(d, companion(d, 1), "Links", NULL, NULL);
     else
-        show(companion(d, 1), "What it has to do with", links_of(d, &s, &e), &e);
+        show(d, companion(d, 1), "What it has to do with", links_of(d, &s, &e), &e);
 }
 
 /* ---- the schedule in hand ---- */
@@ -264,7 +286,7 @@ static void show_difference(struct debugger *d, struct pane *p)
     struct view *v = p->view;
 
     if (!d->difference) {
-        show(p, "Difference", NULL, NULL);
+        show(d, p, "Difference", NULL, NULL);
         return;
     }
     if (!v || strcmp(v->ops->name, "difference") != 0 ||
@@ -301,11 +323,6 @@ static void title_schedule(struct debugger *d)
     schedule_crash_words(&p->title, d->findings.analysis, d->walk, &e);
     cell_add(&p->title, STYLE_PLAIN, " %s ", glyph(GLYPH_DOT));
     schedule_count_words(&p->title, d->walk);
-    if (d->verdict_version != walk_version(d->walk))
-        return;
-    bool good = d->verdict.kind == VERDICT_CONSISTENT;
-    cell_add(&p->title, good ? STYLE_VERDICT_GOOD : STYLE_VERDICT_BAD, "  %s %s",
-             glyph(good ? GLYPH_GOOD : GLYPH_BAD), verdict_name(d->verdict.kind));
 }
 
 void follow_walk(struct debugger *d)
@@ -319,7 +336,7 @@ void follow_walk(struct debugger *d)
     title_schedule(d);
     show_source(d, companion(d, 1), &s);
     if (!states->view) {
-        show(states, "Files", state_view(d->walk_states), NULL);
+        show(d, states, "Files", state_view(d->walk_states), NULL);
         states->empty = "no files";
     }
     choose_file(d, states);
@@ -334,15 +351,53 @@ void follow_file(struct debugger *d)
     show_difference(d, companion(d, 1));
 }
 
+/* All of a row, in as many lines as that takes. */
+void follow_row(struct debugger *d)
+{
+    struct pane *p = desk_main(debugger_desk(d));
+    struct lines *l = lines_new("row");
+    struct row row = {0};
+    struct error e;
+
+    if (p->view && p->selected && p->view->ops->draw(p->view, p->selected, &row, &e)) {
+        for (size_t i = 0; i < p->columns.n; i++) {
+            if (row.cells[i].text.n)
+                lines_fold(l, p->columns.at[i].title, STYLE_PLAIN, row.cells[i].text.at,
+                           lines_room(width(d, companion(d, 1))), (struct subject){0});
+        }
+    }
+    row_free(&row);
+    show(d, companion(d, 1), "In full", lines_view(l), NULL);
+}
+
+/* Why two behaviours are, or are not, in one group, in prose: the view's last details. */
+void follow_why(struct debugger *d)
+{
+    struct view *v = desk_main(debugger_desk(d))->view;
+    struct lines *l = lines_new("verdict");
+    bool more = v && v->ops->count(v) > 0;
+    struct error e;
+
+    for (size_t n = 0; more; n++) {
+        struct cell c = {0};
+        if (v->ops->detail(v, v->ops->count(v), n, &c, &more, &e) && more)
+            cell_copy(lines_add(l, "", (struct subject){0}), &c);
+        else
+            more = false;
+        cell_free(&c);
+    }
+    show(d, companion(d, 1), "In words", lines_view(l), NULL);
+}
+
 void follow_line(struct debugger *d)
 {
     struct subject line;
     struct error e;
 
     if (!main_subject(d, &line))
-        show(companion(d, 1), "Ops on the line", NULL, NULL);
+        show(d, companion(d, 1), "Ops on the line", NULL, NULL);
     else
-        show(companion(d, 1), "What it has to do with", links_of(d, &line, &e), &e);
+        show(d, companion(d, 1), "What it has to do with", links_of(d, &line, &e), &e);
 }
 
 /* ---- links ---- */

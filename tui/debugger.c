@@ -98,11 +98,17 @@ bool debugger_new(struct debugger **out, const char *path, const char *theme, in
 static void unload(struct debugger *d)
 {
     for (int i = 0; i < DESK_COUNT; i++) {
-        for (int p = 0; p < DESK_PANES; p++)
+        pane_replace(&d->desks[i].panes[0], NULL); /* the selection stays */
+        for (int p = 1; p < DESK_PANES; p++)
             pane_show(&d->desks[i].panes[p], NULL);
         d->desks[i].stale = true;
         d->desks[i].following = false;
     }
+    desk_main(&d->desks[DESK_graph])->picture = NULL;
+    pane_show(desk_main(&d->desks[DESK_graph]), NULL); /* it was scrolled as a picture is */
+    if (d->picture)
+        graph_picture_forget(d->picture);
+    d->drawing = false;
     walk_states_free(d->walk_states);
     schedule_rows_free(d->schedule_rows);
     walk_free(d->walk);
@@ -126,12 +132,12 @@ void debugger_free(struct debugger *d)
         findings_cancel(d->loading);
     if (d->worker)
         worker_stop(d->worker);
-    graph_picture_free(d->picture);
     if (!d->loaded)
         json_decref(d->findings.report);
     unload(d);
     for (int i = 0; i < DESK_COUNT; i++)
         desk_free(&d->desks[i]);
+    graph_picture_free(d->picture); /* a view of it was in a pane */
     prompt_free(d->prompt);
     keymap_free(&d->keymap);
     symbols_close(d->symbols);
@@ -168,7 +174,11 @@ static void take_findings(struct debugger *d)
     bool ok = findings_finish(d->loading, &fresh, &e);
 
     d->loading = NULL;
+    /* Meanwhile somebody may have set a status, or a check have ended: its report may be older than
+     * the one in sight. */
+    ok = ok && findings_reload(&fresh, &e);
     if (!ok) {
+        findings_close(&fresh);
         d->failed = xstrdup(e.text);
         debugger_complain(d, e.text);
         debugger_stale(d);
@@ -201,7 +211,8 @@ void debugger_reload(struct debugger *d)
     d->findings.report = report;
     free(d->walking);
     d->walking = NULL;
-    d->verdict_version = 0;
+    d->walking_state = d->walking_bug = 0;
+    d->verdict_version = d->settled_version = 0; /* another walk counts from the beginning */
     begin_loading(d);
 }
 
@@ -240,6 +251,15 @@ size_t debugger_fds(struct debugger *d, struct pollfd *fds)
     return n;
 }
 
+static void select_node(struct debugger *d, uint32_t op)
+{
+    size_t node = graph_picture_find(d->picture, op);
+
+    if (node == NO_NODE)
+        node = graph_picture_neighbour(d->picture, NO_NODE, PICTURE_RIGHT);
+    graph_picture_select(d->picture, node);
+}
+
 void debugger_take(struct debugger *d)
 {
     struct error e;
@@ -247,11 +267,13 @@ void debugger_take(struct debugger *d)
     if (d->loading && loading_done(d->loading))
         take_findings(d);
     task_take(d);
-    switch (graph_picture_poll(d->picture, &e)) {
+    enum picture_state picture = graph_picture_poll(d->picture, &e);
+    d->drawing = picture == PICTURE_WAITING;
+    switch (picture) {
     case PICTURE_NEW:
         d->version++;
         if (d->picture_op != NO_OP)
-            graph_picture_select(d->picture, graph_picture_find(d->picture, d->picture_op));
+            select_node(d, d->picture_op);
         d->picture_op = NO_OP;
         break;
     case PICTURE_FAILED:
@@ -326,7 +348,8 @@ bool debugger_work(struct debugger *d, uint64_t deadline)
 
 bool debugger_is_idle(const struct debugger *d)
 {
-    return !d->loading && d->task == TASK_NONE && !(d->worker && worker_has_unsent(d->worker));
+    return !d->loading && !d->drawing && d->task == TASK_NONE &&
+           !(d->worker && worker_has_unsent(d->worker));
 }
 
 /* ---- what others ask ---- */

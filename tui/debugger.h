@@ -84,11 +84,16 @@ struct debugger {
     uint64_t walking_state; /* the state of the last check that it began at, 0: none */
     uint64_t walking_bug;
     struct graph_picture *picture;
+    bool drawing;        /* it is being laid out */
+    bool by_file;        /* it is coloured by file, not by what survived */
+    bool transitive;     /* edges that others imply are in it */
     uint32_t picture_op; /* to be selected when it is there; NO_OP */
 
     /* The worker and what it says. */
     struct worker *worker;
     enum task task;
+    uint64_t task_began; /* clock_now() */
+    uint64_t budget;     /* of the check that runs, 0: none */
     bool paused;
     struct worker_event progress; /* the last of its kind */
     bool has_progress;
@@ -122,7 +127,9 @@ struct debugger {
     struct keymap keymap;
     struct help_texts help;
     struct prompt *prompt;
-    bool interactive;   /* there is a terminal: an editor can be called, the clipboard be set */
+    bool by_key;      /* the request under way was a key: what it lacks can be asked for */
+    bool interactive; /* there is a terminal: an editor can be called, the clipboard be set */
+    bool wants_suspend;
     bool wants_redraw;  /* from scratch */
     char *wants_editor; /* a file to be edited, then taken for a note on edited_bug */
     uint64_t edited_bug;
@@ -166,9 +173,22 @@ static inline struct desk *debugger_desk(struct debugger *d)
 void debugger_say(struct debugger *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void debugger_complain(struct debugger *d, const char *text);
+void debugger_hush(struct debugger *d);
+
+/* For a request that lacks its argument: opens the prompt with some text in it when a key was
+ * pressed, else fails with how to write it. */
+bool debugger_ask(struct debugger *d, enum prompt_kind kind, const char *text, enum request r,
+                  struct error *e);
 
 /* Shows a desk; the place before is remembered. `about` may be NULL. */
 void debugger_go(struct debugger *d, enum desk_id desk, const struct subject *about);
+
+/* To the place before, and on again; false when there is none. */
+bool debugger_back(struct debugger *d);
+bool debugger_forward(struct debugger *d);
+
+/* Opens the main view of the desk in sight when it is not, or stale. */
+void debugger_open(struct debugger *d);
 
 /* Opens the main views anew when they are looked at next, and the companions with them. */
 void debugger_stale(struct debugger *d);
@@ -193,6 +213,9 @@ bool debugger_need_check(struct debugger *d, struct error *e);
 
 /* The bug of that number in the report, NULL when there is none. */
 json_t *debugger_bug(const struct debugger *d, uint64_t number);
+
+/* Has the graph of a subject laid out; SUBJECT_NONE: that of the whole run. */
+bool debugger_picture(struct debugger *d, const struct subject *s, struct error *e);
 
 /* Makes a bug's or a state's schedule the one in hand. */
 bool debugger_walk_bug(struct debugger *d, uint64_t bug, struct error *e);

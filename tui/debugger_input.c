@@ -44,6 +44,17 @@ static enum after run_line(struct debugger *d, const char *line)
     return after;
 }
 
+bool debugger_ask(struct debugger *d, enum prompt_kind kind, const char *text, enum request r,
+                  struct error *e)
+{
+    const struct request_info *info = request_info(r);
+
+    if (!d->by_key)
+        return error_set(e, "%s wants %s: %s", info->name, info->arguments, info->help);
+    prompt_open(d->prompt, kind, text);
+    return true;
+}
+
 /* A finished line of the prompt. */
 static enum after take_prompt(struct debugger *d)
 {
@@ -58,27 +69,38 @@ static enum after take_prompt(struct debugger *d)
     enum prompt_kind kind = prompt_kind(d->prompt);
     if (kind == PROMPT_SEARCH && !*line)
         return run_line(d, "next");
+    if (kind == PROMPT_NOTE && !*line)
+        return AFTER_REDRAW;
     char *command = xasprintf("%s%s", commands[kind], line);
     enum after after = run_line(d, command);
     free(command);
     return after;
 }
 
-static void forget_message(struct debugger *d)
+void debugger_hush(struct debugger *d)
 {
     free(d->message);
     d->message = NULL;
     d->is_error = false;
 }
 
+/* What a key or a button stands for: it may ask for what it lacks. */
+static enum after run_asking(struct debugger *d, const char *line)
+{
+    d->by_key = true;
+    enum after after = run_line(d, line);
+    d->by_key = false;
+    return after;
+}
+
 static enum after take_key(struct debugger *d, uint32_t key)
 {
     if (prompt_is_open(d->prompt))
         return prompt_key(d->prompt, key) ? take_prompt(d) : AFTER_REDRAW;
-    forget_message(d);
+    debugger_hush(d);
     const char *command = keymap_get(&d->keymap, key == '\n' ? TYPED_ENTER : key);
     if (command)
-        return run_line(d, command);
+        return run_asking(d, command);
     struct buf name = {0};
     key_add_name(key, &name);
     debugger_say(d, "%s does nothing here; ? lists what does", buf_string(&name));
@@ -92,7 +114,7 @@ static enum after click_button(struct debugger *d, int column)
 {
     for (int i = 0; i < d->button_count; i++)
         if (column >= d->buttons[i].left && column < d->buttons[i].right)
-            return run_line(d, request_info(d->buttons[i].request)->name);
+            return run_asking(d, request_info(d->buttons[i].request)->name);
     return AFTER_NOTHING;
 }
 
@@ -101,7 +123,7 @@ static enum after take_click(struct debugger *d, const struct input *in)
     struct desk *desk = debugger_desk(d);
     int pane = desk_pane_at(desk, in->column, in->row);
 
-    forget_message(d);
+    debugger_hush(d);
     if (d->button_count && in->row == d->screen.rows - 2)
         return click_button(d, in->column);
     if (pane < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the debugger shows: going from desk to desk, following selections, drawing.
+ * What the debugger shows: following selections, drawing.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,123 +9,9 @@
 #include "engine/escape.h"
 #include "engine/mem.h"
 #include "tui/debugger.h"
-#include "views/lines.h"
 
 /* Below this nothing can be read. */
-enum { LEAST_COLUMNS = 10, LEAST_ROWS = 3, ROWS_FOR_KEYS = 8, HISTORY_MAX = 500 };
-
-/* ---- places ---- */
-
-static struct place here(struct debugger *d)
-{
-    return (struct place){.desk = d->desk,
-                          .row = desk_main(debugger_desk(d))->selected,
-                          .about = d->about[d->desk],
-                          .other = d->other[d->desk]};
-}
-
-static void open_main(struct debugger *d)
-{
-    struct desk *desk = debugger_desk(d);
-    struct error e;
-    struct view *v = NULL;
-
-    if (!desk->stale)
-        return;
-    desk->stale = false;
-    desk->following = false;
-    bool can = desk->kind->needs == NEEDS_NOTHING    ? true
-               : desk->kind->needs == NEEDS_ANALYSIS ? debugger_need_analysis(d, &e)
-                                                     : debugger_need_check(d, &e);
-    if (can)
-        v = desk->kind->open(d, &e);
-    desk_main(desk)->plain = !v;
-    if (!v) {
-        char *safe = escape_text(e.text);
-        struct lines *l = lines_new(desk->kind->title);
-        lines_fold(l, "", STYLE_DIM, safe, lines_room(d->screen.columns), (struct subject){0});
-        v = lines_view(l);
-        free(safe);
-    }
-    pane_replace(desk_main(desk), v);
-}
-
-struct subject debugger_keep(struct debugger *d, const struct subject *s)
-{
-    struct subject kept = *s;
-
-    if (s->path) {
-        uint64_t *path = map_put(&d->paths, s->path, strlen(s->path), NULL);
-        if (!*path)
-            *path = (uint64_t)(uintptr_t)xstrdup(s->path);
-        kept.path = (const char *)(uintptr_t)*path;
-    }
-    return kept;
-}
-
-void debugger_go(struct debugger *d, enum desk_id desk, const struct subject *about)
-{
-    if (d->history_at < d->history.n)
-        d->history.n = d->history_at;
-    if (d->history.n == HISTORY_MAX) {
-        memmove(d->history.at, d->history.at + 1, (HISTORY_MAX - 1) * sizeof *d->history.at);
-        d->history.n--;
-    }
-    vec_push(&d->history, here(d));
-    d->history_at = d->history.n;
-    d->desk = desk;
-    if (about) {
-        d->about[desk] = debugger_keep(d, about);
-        debugger_desk(d)->stale = true;
-    }
-    debugger_desk(d)->focus = 0;
-    open_main(d);
-    struct pane *p = desk_main(debugger_desk(d));
-    uint64_t row = about && p->view ? p->view->ops->find(p->view, about) : 0;
-    if (row) {
-        pane_filter(p, NULL, NULL);
-        pane_select(p, row);
-    }
-}
-
-static void go_to(struct debugger *d, const struct place *to)
-{
-    d->desk = to->desk;
-    if (memcmp(&d->about[to->desk], &to->about, sizeof to->about) != 0 ||
-        d->other[to->desk] != to->other)
-        debugger_desk(d)->stale = true;
-    d->about[to->desk] = to->about;
-    d->other[to->desk] = to->other;
-    open_main(d);
-    pane_select(desk_main(debugger_desk(d)), to->row);
-}
-
-bool do_back(struct debugger *d, const char *words, enum after *after, struct error *e)
-{
-    (void)words, (void)e;
-    if (!d->history_at) {
-        *after = AFTER_LEAVE;
-        return true;
-    }
-    struct place now = here(d);
-    if (d->history_at == d->history.n) {
-        vec_push(&d->history, now);
-        d->history_at = d->history.n - 1;
-    } else
-        d->history.at[d->history_at] = now;
-    go_to(d, &d->history.at[--d->history_at]);
-    return true;
-}
-
-bool do_forward(struct debugger *d, const char *words, enum after *after, struct error *e)
-{
-    (void)words, (void)after;
-    if (d->history_at + 1 >= d->history.n)
-        return error_set(e, "there is nothing further on: you did not go back");
-    d->history.at[d->history_at++] = here(d);
-    go_to(d, &d->history.at[d->history_at]);
-    return true;
-}
+enum { LEAST_COLUMNS = 10, LEAST_ROWS = 3, ROWS_FOR_KEYS = 8 };
 
 /* ---- what is meant ---- */
 
@@ -164,10 +50,11 @@ static void follow(struct debugger *d)
     struct desk *desk = debugger_desk(d);
     uint64_t version = d->version + (d->walk ? walk_version(d->walk) << 20 : 0);
 
-    open_main(d);
+    debugger_open(d);
     if (desk->following && desk->followed_row == main_row(d) && desk->followed_version == version)
         return;
-    if (desk->followed_row != main_row(d))
+    desk->same_row = desk->followed_row == main_row(d);
+    if (!desk->same_row)
         d->frame.row = 0;
     desk->following = true;
     desk->followed_row = main_row(d);
@@ -278,19 +165,66 @@ static void draw_prompt(struct debugger *d, int row)
     buf_free(&text);
 }
 
+/* Bytes of a text for one line: as many as fit, up to a space where there is one. */
+static size_t line_of(const char *safe, int width)
+{
+    size_t n = escape_fitting(safe, width), space = n;
+
+    if (!safe[n])
+        return n;
+    while (space && safe[space] != ' ')
+        space--;
+    return space ? space : n;
+}
+
+/* A long message takes lines from what is above it, until the next key. */
+static void draw_message(struct debugger *d, int row)
+{
+    struct screen *s = &d->screen;
+    enum style style = d->is_error ? STYLE_MESSAGE_ERROR : STYLE_MESSAGE;
+    char *safe = escape_text(d->message);
+    int lines = 0, most = s->rows / 3 > 1 ? s->rows / 3 : 1;
+
+    for (const char *at = safe; *at && lines < most; lines++) {
+        at += line_of(at, s->columns);
+        at += strspn(at, " ");
+    }
+    const char *at = safe;
+    for (int i = lines - 1; i >= 0; i--) {
+        size_t n = i ? line_of(at, s->columns) : strlen(at);
+        struct cell c = {0};
+        cell_add(&c, style, "%.*s", (int)n, at);
+        screen_blank(s, row - i, 0, s->columns, STYLE_PLAIN);
+        screen_cell(s, row - i, 0, s->columns, &c, 0);
+        cell_free(&c);
+        at += n;
+        at += strspn(at, " ");
+    }
+    if (lines > 1)
+        d->button_count = 0;
+    free(safe);
+}
+
 static void draw_bottom(struct debugger *d, int row)
 {
-    struct cell c = {0};
-
-    if (prompt_is_open(d->prompt)) {
+    if (prompt_is_open(d->prompt))
         draw_prompt(d, row);
-        return;
+    else if (d->message)
+        draw_message(d, row);
+}
+
+/* What the checker said of the schedule in hand. */
+static void add_verdict(const struct debugger *d, struct cell *c)
+{
+    if (d->task == TASK_TEST)
+        cell_add(c, STYLE_VERDICT_NONE, "testing  ");
+    else if (d->walk && d->verdict_version == walk_version(d->walk) &&
+             d->verdict.kind != VERDICT_NOT_RUN) {
+        bool good = d->verdict.kind == VERDICT_CONSISTENT;
+        cell_add(c, good ? STYLE_VERDICT_GOOD : STYLE_VERDICT_BAD, "%s %s",
+                 glyph(good ? GLYPH_GOOD : GLYPH_BAD), verdict_name(d->verdict.kind));
+        cell_add(c, STYLE_PLAIN, "  ");
     }
-    if (d->message)
-        cell_escape(&c, d->is_error ? STYLE_MESSAGE_ERROR : STYLE_MESSAGE, d->message,
-                    strlen(d->message));
-    screen_cell(&d->screen, row, 0, d->screen.columns, &c, 0);
-    cell_free(&c);
 }
 
 static void set_titles(struct debugger *d)
@@ -301,15 +235,22 @@ static void set_titles(struct debugger *d)
         struct pane *p = &desk->panes[i];
         cell_clear(&p->right);
         if (p->rows.filter) {
-            cell_add(&p->right, STYLE_FLAG, "filter ");
-            cell_escape(&p->right, STYLE_FLAG, p->rows.filter, strlen(p->rows.filter));
+            enum { FILTER_SHOWN = 24 };
+            struct buf cut = {0};
+            char *safe = escape_text(p->rows.filter);
+            escape_cut(&cut, safe, FILTER_SHOWN, escape_locale());
+            cell_add(&p->right, STYLE_FLAG, "filter %s", buf_string(&cut));
+            buf_free(&cut);
+            free(safe);
             if (rows_percent(&p->rows) < 100)
                 cell_add(&p->right, STYLE_FLAG, " %d %%", rows_percent(&p->rows));
             cell_add(&p->right, STYLE_PLAIN, "  ");
         }
         if (p->search == SEARCH_RUNNING)
             cell_add(&p->right, STYLE_FLAG, "searching  ");
-        if (p->view && !p->plain && p->selected)
+        if (d->desk == DESK_schedule && i == 0)
+            add_verdict(d, &p->right);
+        if (p->view && !p->plain && !p->picture && p->selected)
             cell_add(&p->right, STYLE_DIM, "%" PRIu64 " of %" PRIu64,
                      rows_place(&p->rows, p->selected) + 1, rows_count(&p->rows));
     }
@@ -327,11 +268,14 @@ void debugger_draw(struct debugger *d)
         screen_put(s, 0, 0, s->columns, STYLE_WARNING, "too small", strlen("too small"));
         return;
     }
+    bool keys = s->rows >= ROWS_FOR_KEYS;
+    struct area panes = {0, 1, s->columns, s->rows - (keys ? 2 : 1)};
+    if (desk_lay_out(debugger_desk(d), panes))
+        debugger_desk(d)->following = false;
     follow(d);
     set_titles(d);
-    bool keys = s->rows >= ROWS_FOR_KEYS;
     draw_top(d);
-    desk_draw(debugger_desk(d), s, (struct area){0, 1, s->columns, s->rows - (keys ? 2 : 1)});
+    desk_draw(debugger_desk(d), s);
     if (keys)
         draw_keys(d, s->rows - 2);
     draw_bottom(d, s->rows - 1);

@@ -81,6 +81,19 @@ static void lay_out(const struct desk *d, struct area in, struct area *areas)
     }
 }
 
+bool desk_lay_out(struct desk *d, struct area area)
+{
+    struct area areas[DESK_PANES];
+    bool changed = false;
+
+    lay_out(d, area, areas);
+    for (int i = 0; i < DESK_PANES; i++) {
+        changed |= area_width(areas[i]) != area_width(d->panes[i].area);
+        d->panes[i].area = areas[i];
+    }
+    return changed;
+}
+
 /* ---- drawing ---- */
 
 /* Between two panes side by side. */
@@ -95,17 +108,14 @@ static void draw_line(struct screen *s, struct area a)
     screen_put(s, a.top, a.left - 1, a.left, STYLE_TITLE, tee, strlen(tee));
 }
 
-void desk_draw(struct desk *d, struct screen *s, struct area area)
+void desk_draw(struct desk *d, struct screen *s)
 {
-    struct area areas[DESK_PANES];
-
-    lay_out(d, area, areas);
     for (int i = 0; i < DESK_PANES; i++) {
-        d->panes[i].area = areas[i];
-        if (!area_height(areas[i]))
+        struct area area = d->panes[i].area;
+        if (!area_height(area))
             continue;
-        pane_draw(&d->panes[i], s, areas[i], i == d->focus);
-        draw_line(s, areas[i]);
+        pane_draw(&d->panes[i], s, area, i == d->focus);
+        draw_line(s, area);
     }
 }
 

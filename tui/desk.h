@@ -31,6 +31,7 @@
     X(links)                                                                                       \
     X(why)                                                                                         \
     X(rules)                                                                                       \
+    X(change)                                                                                      \
     X(help)
 
 enum desk_id {
@@ -69,6 +70,7 @@ struct desk {
     bool zoomed;    /* only the pane in focus */
     bool stale;     /* the main view must be opened anew */
     bool following; /* the companions show what belongs to `followed` */
+    bool same_row;  /* they did so before: what is selected in them stays */
     uint64_t followed_row, followed_version;
 };
 
@@ -90,8 +92,12 @@ static inline struct pane *desk_pane(struct desk *d)
 /* The next pane, or the one before. */
 void desk_focus(struct desk *d, int step);
 
-/* Draws the panes that have room. */
-void desk_draw(struct desk *d, struct screen *s, struct area area);
+/* Gives each pane its area, an empty one where there is no room. True when a width changed: views
+ * that are folded to it must be opened anew. */
+bool desk_lay_out(struct desk *d, struct area area);
+
+/* Draws the panes where they were laid out. */
+void desk_draw(struct desk *d, struct screen *s);
 
 /* The pane at a place of the screen, −1 when there is none. */
 int desk_pane_at(const struct desk *d, int column, int row);

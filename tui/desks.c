@@ -19,6 +19,7 @@
 #include "views/behaviours.h"
 #include "views/bookmarks.h"
 #include "views/bugs.h"
+#include "views/change.h"
 #include "views/fixes.h"
 #include "views/graph.h"
 #include "views/groups.h"
@@ -52,6 +53,12 @@ static void set_title(struct debugger *d, enum desk_id desk, const char *format,
     free(text);
 }
 
+/* Columns that the main pane has for a view, the selection's sign apart. */
+static int room(const struct debugger *d)
+{
+    return d->screen.columns - 2;
+}
+
 /* ---- overview ---- */
 
 static struct view *open_overview(struct debugger *d, struct error *e)
@@ -66,7 +73,7 @@ static struct view *open_overview(struct debugger *d, struct error *e)
     }
     if (task_progress(d, &progress))
         o.progress = &progress;
-    return overview_view(&v, &o, d->screen.columns, e) ? v : NULL;
+    return overview_view(&v, &o, room(d), e) ? v : NULL;
 }
 
 /* ---- bugs ---- */
@@ -154,14 +161,11 @@ static bool enter_graph(struct debugger *d, struct error *e)
 
 static struct view *open_graph(struct debugger *d, struct error *e)
 {
-    const struct subgraph *s = graph_picture_subgraph(d->picture);
-
-    (void)e;
+    /* When the run was worked out again, the picture went with the graph that it was of. */
+    if (!graph_picture_subgraph(d->picture) && !d->drawing &&
+        !debugger_picture(d, &d->about[DESK_graph], e))
+        return NULL;
     desk_main(&d->desks[DESK_graph])->picture = d->picture;
-    if (s && s->left_out)
-        set_title(d, DESK_graph, "%s, without %" PRIu64 " ops further away", s->title, s->left_out);
-    else
-        set_title(d, DESK_graph, "%s", s ? s->title : "Graph");
     return graph_picture_view(d->picture);
 }
 
@@ -220,7 +224,7 @@ static struct view *open_output(struct debugger *d, struct error *e)
 static struct view *open_fixes(struct debugger *d, struct error *e)
 {
     (void)e;
-    return fixes_view(d->findings.session, &d->findings.fixes, d->tried, d->screen.columns);
+    return fixes_view(d->findings.session, &d->findings.fixes, d->tried, room(d));
 }
 
 static struct view *open_bookmarks(struct debugger *d, struct error *e)
@@ -274,16 +278,18 @@ static struct view *open_why(struct debugger *d, struct error *e)
 
     if (s->kind == SUBJECT_BUG) {
         set_title(d, DESK_why, "Why bug %" PRIu64 " is legal", s->number);
-        return rules_of_bug(d->findings.analysis, debugger_bug(d, s->number), d->screen.columns, e);
+        return rules_of_bug(d->findings.analysis, debugger_bug(d, s->number), room(d), e);
     }
-    uint64_t a = s->number, b = d->other[DESK_why];
-    if (s->kind != SUBJECT_BEHAVIOUR || a == b) {
+    uint64_t a = s->number, b = d->other[DESK_why], n = d->findings.analysis->behaviours->n;
+    /* Numbers of another model may be beyond those that there are. */
+    if (s->kind != SUBJECT_BEHAVIOUR || a == b || a >= n || b >= n) {
         error_set(e, "why A B compares two behaviours; on a bug, w says why it is legal");
         return NULL;
     }
     if (!why_view(&v, d->findings.analysis, d->findings.groups, (uint32_t)a, (uint32_t)b, e))
         return NULL;
-    set_title(d, DESK_why, "Why: #%" PRIu64 " and #%" PRIu64, a, b);
+    set_title(d, DESK_why, "Why: ");
+    why_view_verdict(v, &desk_main(&d->desks[DESK_why])->title);
     return v;
 }
 
@@ -295,8 +301,18 @@ static struct view *open_rules(struct debugger *d, struct error *e)
         error_set(e, "no op is selected; a shows the rules of one");
         return NULL;
     }
+    if (s->number >= d->findings.analysis->graph->n) {
+        error_set(e, "there is no op %" PRIu64 " with this model", s->number);
+        return NULL;
+    }
     set_title(d, DESK_rules, "What op %" PRIu64 " must follow and precede", s->number);
-    return rules_of_op(d->findings.analysis, (uint32_t)s->number, d->screen.columns, e);
+    return rules_of_op(d->findings.analysis, (uint32_t)s->number, room(d), e);
+}
+
+static struct view *open_change(struct debugger *d, struct error *e)
+{
+    (void)e;
+    return change_view(d->findings.analysis, d->walk);
 }
 
 static struct view *open_links(struct debugger *d, struct error *e)
@@ -430,14 +446,25 @@ static const struct desk_kind kinds[DESK_COUNT] = {
                     .buttons = {R(open), R(back), R(help)}},
     [DESK_why] = {.title = "Why",
                   .needs = NEEDS_ANALYSIS,
+                  .companions = 1,
+                  .first = 1,
                   .open = open_why,
+                  .follow = follow_why,
                   .buttons = {R(graph), R(links), R(back), R(help)}},
     [DESK_rules] = {.title = "Rules",
                     .needs = NEEDS_ANALYSIS,
                     .open = open_rules,
                     .buttons = {R(open), R(links), R(back), R(help)}},
+    [DESK_change] = {.title = "What the last step did",
+                     .needs = NEEDS_ANALYSIS,
+                     .empty = "nothing followed",
+                     .open = open_change,
+                     .buttons = {R(open), R(links), R(undo), R(back), R(help)}},
     [DESK_help] = {.title = "Help: keys, commands and what they do",
+                   .companions = 1,
+                   .first = 1,
                    .open = open_help,
+                   .follow = follow_row,
                    .buttons = {R(search), R(filter), R(back), R(quit)}},
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/clock.h"
 #include "engine/config.h"
 #include "engine/fix.h"
 #include "engine/mem.h"
@@ -92,6 +93,8 @@ static bool start_check(struct debugger *d, struct worker_check *c, const char *
         d->found = json_array();
         d->has_progress = d->paused = false;
         worker_check(d->worker, c);
+        d->budget = c->budget;
+        d->task_began = clock_now();
         d->task = c->fix_count ? TASK_TRY : TASK_CHECK;
         debugger_stale(d);
     }
@@ -192,8 +195,19 @@ static bool add_fix(struct debugger *d, const struct fix *fix, struct error *e)
     return pretend(d, e);
 }
 
-/* What the report proposes for the bug at hand. */
-static bool proposed(struct debugger *d, struct fix *out, struct error *e)
+static bool is_pretended(const struct debugger *d, const struct fix *fix)
+{
+    const struct fix_list *list = &d->findings.fixes;
+
+    for (size_t i = 0; i < list->n; i++)
+        if (list->at[i].after == fix->after && list->at[i].call == fix->call &&
+            list->at[i].file == fix->file)
+            return true;
+    return false;
+}
+
+/* What the report proposes for the bug at hand, at all the places where the mistake is made. */
+static bool add_proposed(struct debugger *d, struct error *e)
 {
     struct subject bug;
 
@@ -201,9 +215,33 @@ static bool proposed(struct debugger *d, struct fix *out, struct error *e)
         bug = (struct subject){.kind = SUBJECT_BUG, .number = d->walking_bug};
     else if (!debugger_find(d, "", SUBJECT_BUG, &bug, e))
         return false;
-    const json_t *fix = json_object_get(debugger_bug(d, bug.number), "fix");
-    return fix_from_json(fix, out) ||
-           error_set(e,
+    const json_t *proposal = json_object_get(debugger_bug(d, bug.number), "fix");
+    const json_t *places = json_object_get(proposal, "places"), *place;
+    struct fix fix;
+    size_t i, added = 0;
+    uint32_t id;
+
+    if (!must_be_idle(d, e))
+        return false;
+    json_array_foreach(places, i, place)
+    {
+        if (!fix_from_json(place, &fix) || is_pretended(d, &fix))
+            continue;
+        if (!fix_add(d->findings.session, &fix, &id, e))
+            return false;
+        added++;
+    }
+    if (added) {
+        debugger_say(d,
+                     "%zu sync%s pretended for bug %" PRIu64 "; T tries, F lists, :unfix takes "
+                     "all back",
+                     added, added == 1 ? " is" : "s are", bug.number);
+        return pretend(d, e);
+    }
+    if (json_array_size(places))
+        return error_set(e, "what bug %" PRIu64 " proposes is pretended already; T tries it",
+                         bug.number);
+    return error_set(e,
                      "no sync is proposed for bug %" PRIu64 "; fix fsync, fdatasync or dirsync "
                      "pretends one after the selected event",
                      bug.number);
@@ -225,7 +263,7 @@ bool do_fix(struct debugger *d, const char *words, enum after *after, struct err
     if (!debugger_need_analysis(d, e))
         return false;
     if (!*words)
-        return proposed(d, &fix, e) && add_fix(d, &fix, e);
+        return add_proposed(d, e);
     char *call = words_next(&words);
     bool directory = !strcmp(call, "dirsync");
     bool ok = directory || fix_call_find(call, &fix.call, e);
@@ -260,6 +298,8 @@ bool do_unfix(struct debugger *d, const char *words, enum after *after, struct e
             return false;
     if (!pretend(d, e))
         return false;
+    json_decref(d->tried); /* it was with others */
+    d->tried = NULL;
     debugger_say(d, d->pretending ? "taken back" : "nothing is pretended any more");
     return true;
 }

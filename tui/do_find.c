@@ -14,8 +14,7 @@ bool do_search(struct debugger *d, const char *words, enum after *after, struct 
     (void)after;
     if (*words)
         return pane_search(pane(d), words, 1, e);
-    prompt_open(d->prompt, PROMPT_SEARCH, "");
-    return true;
+    return debugger_ask(d, PROMPT_SEARCH, "", REQUEST_search, e);
 }
 
 bool do_next(struct debugger *d, const char *words, enum after *after, struct error *e)
@@ -33,10 +32,10 @@ bool do_previous(struct debugger *d, const char *words, enum after *after, struc
 bool do_filter(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     (void)after;
-    /* The key opens the prompt with the filter that is there; an empty line takes it away. */
-    if (!*words && !prompt_line(d->prompt) && !pane(d)->rows.filter) {
-        prompt_open(d->prompt, PROMPT_FILTER, "");
-        return true;
+    /* A key asks, with the filter that is there; an empty line takes it away. */
+    if (!*words && d->by_key) {
+        const char *now = pane(d)->rows.filter;
+        return debugger_ask(d, PROMPT_FILTER, now ? now : "", REQUEST_filter, e);
     }
     return pane_filter(pane(d), words, e);
 }

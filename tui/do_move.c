@@ -122,6 +122,20 @@ bool do_zoom(struct debugger *d, const char *words, enum after *after, struct er
     return true;
 }
 
+bool do_back(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)e;
+    if (!debugger_back(d))
+        *after = AFTER_LEAVE;
+    return true;
+}
+
+bool do_forward(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    return debugger_forward(d) || error_set(e, "there is nothing further on: you did not go back");
+}
+
 /* ---- to something ---- */
 
 /* Where a subject is at home. */
@@ -140,10 +154,11 @@ static bool go_home(struct debugger *d, const struct subject *s, struct error *e
 
     debugger_go(d, homes[s->kind], s);
     struct pane *p = desk_main(debugger_desk(d));
-    if (s->kind == SUBJECT_FILE || !p->view || p->view->ops->find(p->view, s))
+    const struct subject *there = &d->about[d->desk]; /* `s` may be the view's that was here */
+    if (there->kind == SUBJECT_FILE || !p->view || p->view->ops->find(p->view, there))
         return true;
-    const char *name = subject_kind_name(s->kind);
-    return name ? error_set(e, "there is no %s %" PRIu64, name, s->number)
+    const char *name = subject_kind_name(there->kind);
+    return name ? error_set(e, "there is no %s %" PRIu64, name, there->number)
                 : error_set(e, "there is no such line");
 }
 
@@ -185,10 +200,8 @@ bool do_go(struct debugger *d, const char *words, enum after *after, struct erro
     bool went;
 
     (void)after;
-    if (!*words) {
-        prompt_open(d->prompt, PROMPT_COMMAND, "go ");
-        return true;
-    }
+    if (!*words)
+        return debugger_ask(d, PROMPT_COMMAND, "go ", REQUEST_go, e);
     if (words_subject(words, SUBJECT_EVENT, &s))
         return go_home(d, &s, e);
     if (!go_line(d, words, &went, e) || went)
@@ -196,5 +209,6 @@ bool do_go(struct debugger *d, const char *words, enum after *after, struct erro
     /* A function, a path: the first event that names it. */
     debugger_go(d, DESK_trace, NULL);
     struct pane *p = desk_main(debugger_desk(d));
+    pane_end(p, 1); /* round the end: from the first row on */
     return pane_search(p, words, 1, e);
 }

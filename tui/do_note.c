@@ -24,14 +24,14 @@ static bool this_bug(struct debugger *d, uint64_t *bug, struct error *e)
 
     if (!d->findings.report)
         return error_set(e, "the session has not been checked yet: X does it");
-    if (d->desk == DESK_schedule && d->walking_bug) {
+    if (d->desk == DESK_schedule && d->walking_bug)
         *bug = d->walking_bug;
-        return true;
-    }
-    if (!debugger_find(d, "", SUBJECT_BUG, &s, e))
+    else if (debugger_find(d, "", SUBJECT_BUG, &s, e))
+        *bug = s.number;
+    else
         return false;
-    *bug = s.number;
-    return true;
+    /* A check since then may have found fewer. */
+    return debugger_bug(d, *bug) || error_set(e, "there is no bug %" PRIu64 " any more", *bug);
 }
 
 /* ---- triage ---- */
@@ -44,10 +44,8 @@ bool do_status(struct debugger *d, const char *words, enum after *after, struct 
     (void)after;
     if (!this_bug(d, &bug, e))
         return false;
-    if (!*words) {
-        prompt_open(d->prompt, PROMPT_COMMAND, "status ");
-        return true;
-    }
+    if (!*words)
+        return debugger_ask(d, PROMPT_COMMAND, "status ", REQUEST_status, e);
     char *name = words_next(&words);
     bool ok = triage_status_find(name, &status, e);
     free(name);
@@ -78,10 +76,9 @@ bool do_note(struct debugger *d, const char *words, enum after *after, struct er
     }
     const char *editor = getenv("VISUAL") ? getenv("VISUAL") : getenv("EDITOR");
     const char *note = json_string_value(json_object_get(debugger_bug(d, bug), "note"));
-    if (!d->interactive || !editor || !*editor) {
-        prompt_open(d->prompt, PROMPT_NOTE, note && !strchr(note, '\n') ? note : "");
-        return true;
-    }
+    if (!d->interactive || !editor || !*editor)
+        return debugger_ask(d, PROMPT_NOTE, note && !strchr(note, '\n') ? note : "", REQUEST_note,
+                            e);
     d->edited_bug = bug;
     free(d->wants_editor);
     d->wants_editor = xstrdup(note ? note : "");
@@ -160,10 +157,8 @@ static bool ends_in(const char *text, const char *end)
 bool do_export(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     (void)after;
-    if (!*words) {
-        prompt_open(d->prompt, PROMPT_COMMAND, "export ");
-        return true;
-    }
+    if (!*words)
+        return debugger_ask(d, PROMPT_COMMAND, "export ", REQUEST_export, e);
     bool graph = ends_in(words, ".dot") || ends_in(words, ".gv") || ends_in(words, ".svg") ||
                  ends_in(words, ".png") || ends_in(words, ".json");
     if (!graph) {

@@ -97,6 +97,15 @@ bool do_redraw(struct debugger *d, const char *words, enum after *after, struct 
     return true;
 }
 
+bool do_suspend(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (!d->interactive)
+        return error_set(e, "there is no terminal to come back to");
+    d->wants_suspend = true;
+    return true;
+}
+
 bool do_quit(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     (void)d, (void)words, (void)e;

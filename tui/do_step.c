@@ -33,6 +33,28 @@ static bool begin(struct debugger *d, struct report_state *state, struct error *
     return ok;
 }
 
+/* What the checker said when the bug was found. */
+static void know_verdict(struct debugger *d, const json_t *checker)
+{
+    const json_t *output = json_object_get(checker, "output");
+    const json_t *signal = json_object_get(checker, "signal");
+    bool hung = json_is_true(json_object_get(checker, "timed_out"));
+
+    if (d->task == TASK_TEST)
+        return;
+    verdict_clear(&d->verdict);
+    d->verdict = (struct verdict){.kind = hung                      ? VERDICT_HUNG
+                                          : json_is_integer(signal) ? VERDICT_CRASHED
+                                                                    : VERDICT_INCONSISTENT,
+                                  .exit = (int)json_integer_value(json_object_get(checker, "exit")),
+                                  .signal = (int)json_integer_value(signal)};
+    d->verdict_version = walk_version(d->walk);
+    buf_clear(&d->output);
+    buf_add(&d->output, json_string_value(output) ? json_string_value(output) : "",
+            json_string_length(output));
+    d->desks[DESK_output].stale = true;
+}
+
 bool debugger_walk_bug(struct debugger *d, uint64_t bug, struct error *e)
 {
     struct report_state state;
@@ -41,6 +63,7 @@ bool debugger_walk_bug(struct debugger *d, uint64_t bug, struct error *e)
         !report_bug_state(d->findings.session, (uint32_t)bug, &state, e) || !begin(d, &state, e))
         return false;
     take_in_hand(d, xasprintf("bug %" PRIu64, bug), 0, bug);
+    know_verdict(d, json_object_get(debugger_bug(d, bug), "checker"));
     return true;
 }
 
@@ -54,9 +77,13 @@ bool debugger_walk_state(struct debugger *d, uint64_t number, struct error *e)
     if (!begin(d, &listed.state, e))
         return false;
     take_in_hand(d, xasprintf("state %" PRIu64, number), number, 0);
+    if (d->task == TASK_TEST) /* the output that comes is that state's */
+        return true;
     verdict_clear(&d->verdict);
     d->verdict = (struct verdict){.kind = verdict};
     d->verdict_version = walk_version(d->walk);
+    buf_clear(&d->output); /* it was another state's; what this one's checker said was not kept */
+    d->desks[DESK_output].stale = true;
     return true;
 }
 

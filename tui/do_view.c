@@ -87,6 +87,16 @@ SHOW(output)
 SHOW(fixes)
 SHOW(bookmarks)
 
+bool do_change(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (!debugger_need_analysis(d, e))
+        return false;
+    d->desks[DESK_change].stale = true;
+    show(d, DESK_change);
+    return true;
+}
+
 bool do_help(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     if (d->desk == DESK_help)
@@ -126,6 +136,7 @@ static bool subgraph_of(struct debugger *d, const struct subject *s, struct subg
                         struct error *e)
 {
     struct subgraph_options o = SUBGRAPH_DEFAULTS;
+    o.transitive = d->transitive;
     struct findings *f = &d->findings;
     struct subject op;
     uint8_t *marks = NULL;
@@ -157,10 +168,22 @@ static bool subgraph_of(struct debugger *d, const struct subject *s, struct subg
     return ok;
 }
 
+bool debugger_picture(struct debugger *d, const struct subject *s, struct error *e)
+{
+    struct subgraph *graph;
+    struct subject op;
+
+    if (!subgraph_of(d, s, &graph, e) || !graph_picture_show(d->picture, graph, e))
+        return false;
+    d->drawing = true;
+    /* What one came from is selected; else whatever comes first. */
+    d->picture_op = debugger_lead(d, s, SUBJECT_OP, &op) ? (uint32_t)op.number : 0;
+    return true;
+}
+
 bool do_graph(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct subject s = {0}, op;
-    struct subgraph *graph;
+    struct subject s = {0};
 
     (void)after;
     if (!debugger_need_analysis(d, e))
@@ -170,11 +193,35 @@ bool do_graph(struct debugger *d, const char *words, enum after *after, struct e
                          words);
     if (!*words && !debugger_subject(d, &s, NULL))
         s = (struct subject){0};
-    if (!subgraph_of(d, &s, &graph, e) || !graph_picture_show(d->picture, graph, e))
+    if (!debugger_picture(d, &s, e))
         return false;
     debugger_go(d, DESK_graph, &s);
-    if (debugger_lead(d, &s, SUBJECT_OP, &op))
-        d->picture_op = (uint32_t)op.number;
+    return true;
+}
+
+bool do_implied(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (d->desk != DESK_graph)
+        return error_set(e, "no graph is in view; 5 draws one");
+    if (!debugger_need_analysis(d, e))
+        return false;
+    struct subgraph *graph;
+    d->transitive = !d->transitive;
+    debugger_say(d, d->transitive ? "all edges" : "without the edges that others imply");
+    d->drawing = true;
+    return subgraph_of(d, &d->about[DESK_graph], &graph, e) &&
+           graph_picture_show(d->picture, graph, e);
+}
+
+bool do_colour(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (d->desk != DESK_graph)
+        return error_set(e, "no graph is in view; 5 draws one");
+    d->by_file = !d->by_file;
+    graph_picture_colour(d->picture, d->by_file ? PICTURE_BY_FILE : PICTURE_BY_STATE);
+    debugger_say(d, d->by_file ? "a colour a file" : "colours by what survived");
     return true;
 }
 

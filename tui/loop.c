@@ -20,9 +20,6 @@
 #include "tui/script.h"
 #include "tui/terminal.h"
 
-/* Work in the background may take this long between two looks at the keys. */
-#define SLICE (10 * NANOSECONDS_PER_MS)
-
 /* ---- signals ---- */
 
 /* A signal wakes poll() through a pipe, so that none is missed between a look and the wait. */
@@ -136,6 +133,13 @@ static void serve(struct debugger *d, struct terminal *t)
         d->wants_editor = NULL;
         d->wants_redraw = true;
     }
+    if (d->wants_suspend) {
+        d->wants_suspend = false;
+        terminal_leave(t);
+        raise(SIGSTOP);
+        terminal_return(t);
+        d->wants_redraw = true;
+    }
     if (d->clipboard.n) {
         terminal_copy(t, d->clipboard.at, d->clipboard.n);
         buf_clear(&d->clipboard);
@@ -161,7 +165,7 @@ static void wait_for_something(struct debugger *d, bool working)
 static enum after take_inputs(struct debugger *d, struct terminal *t)
 {
     struct input in;
-    uint64_t deadline = clock_now() + SLICE;
+    uint64_t deadline = clock_now() + LOOP_SLICE;
 
     while ((in = terminal_read(t)).kind != INPUT_NONE) {
         if (debugger_input(d, &in) == AFTER_LEAVE)
@@ -173,19 +177,29 @@ static enum after take_inputs(struct debugger *d, struct terminal *t)
     return AFTER_REDRAW;
 }
 
+/* Drawing may open views that want work, and work may change what is drawn: only after two rounds
+ * without either there is nothing left but to wait. */
 static void go_round(struct debugger *d, struct terminal *t)
 {
-    bool working = true;
+    enum { IDLE_ROUNDS = 2 };
+    int idle = 0;
 
     while (!ended) {
         debugger_take(d);
         debugger_draw(d);
         terminal_draw(t, &d->screen, &d->theme, d->wants_redraw);
         d->wants_redraw = false;
-        wait_for_something(d, working);
+        idle = debugger_work(d, clock_now() + LOOP_SLICE) ? 0 : idle + 1;
+        bool waits = idle >= IDLE_ROUNDS;
+        wait_for_something(d, !waits);
+        if (waits)
+            idle = 0;
+        if (resized) {
+            resized = 0;
+            terminal_measure(t);
+        }
         if (take_inputs(d, t) == AFTER_LEAVE)
             return;
-        working = debugger_work(d, clock_now() + SLICE);
     }
 }
 

@@ -10,9 +10,11 @@
 #include "engine/mem.h"
 
 enum {
-    POINTER_WIDTH = 2,    /* the sign before the selected row */
-    SHIFT_STEP = 8,       /* columns that one key scrolls sideways */
-    SLICE = 64,           /* rows searched between two looks at the clock */
+    POINTER_WIDTH = 2, /* the sign before the selected row */
+    SHIFT_STEP = 8,    /* columns that one key scrolls sideways */
+    LEAST_TITLE = 12,  /* columns that a title should have beside what is at its right */
+    MARGIN = 2,        /* rows in sight beyond the selection, where there are enough */
+    ENOUGH_ROWS = 7,
     LEAST_FOR_TITLES = 4, /* lower panes need their lines for rows */
 };
 
@@ -210,7 +212,7 @@ static bool search_on(struct pane *p, uint64_t deadline, struct error *e)
 {
     uint64_t n = count(p);
 
-    for (int i = 1; p->search == SEARCH_RUNNING; i++) {
+    while (p->search == SEARCH_RUNNING) {
         if (!p->left || !n) {
             p->search = SEARCH_FAILED;
             break;
@@ -226,7 +228,7 @@ static bool search_on(struct pane *p, uint64_t deadline, struct error *e)
             p->search = SEARCH_FOUND;
             go_to_place(p, p->at);
         }
-        if (i % SLICE == 0 && clock_now() >= deadline)
+        if (clock_now() >= deadline)
             break;
     }
     return true;
@@ -259,7 +261,7 @@ static void draw_title(struct pane *p, struct screen *s, bool active)
     enum style style = active ? STYLE_TITLE_ACTIVE : STYLE_TITLE;
     struct area a = p->area;
     int width = p->right.text.n ? escape_width(p->right.text.at) : 0;
-    int end = width && area_width(a) > 2 * width + 8 ? a.right - width - 3 : a.right;
+    int end = width && area_width(a) > width + LEAST_TITLE ? a.right - width - 3 : a.right;
 
     screen_fill(s, a.top, a.left, a.right, style, GLYPH_HORIZONTAL);
     if (p->title.text.n) {
@@ -279,10 +281,14 @@ static void keep_in_sight(struct pane *p)
 {
     uint64_t n = count(p), height = (uint64_t)lines(p), at = p->selected ? place(p) : 0;
 
-    if (at < p->top)
-        p->top = at;
-    if (at >= p->top + height)
-        p->top = at - height + 1;
+    bool far = at + height < p->top || at >= p->top + 2 * height;
+    if (far) /* a jump: with what lies around it */
+        p->top = at > height / 2 ? at - height / 2 : 0;
+    uint64_t margin = height >= ENOUGH_ROWS ? MARGIN : 0;
+    if (!far && at < p->top + margin)
+        p->top = at > margin ? at - margin : 0;
+    else if (!far && at + margin >= p->top + height)
+        p->top = at + margin - height + 1;
     if (p->top + height > n)
         p->top = n > height ? n - height : 0;
 }

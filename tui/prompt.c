@@ -41,6 +41,12 @@ static int next_byte(FILE *f)
                                             : EOF;
 }
 
+/* Not what waits at the terminal: that comes to us key by key. */
+static int has_bytes(void)
+{
+    return current->read < current->typed.n;
+}
+
 static void nothing(void)
 {
 }
@@ -119,6 +125,7 @@ static void set_up_readline(void)
     rl_catch_sigwinch = 0;
     rl_change_environment = 0;
     rl_getc_function = next_byte;
+    rl_input_available_hook = has_bytes;
     rl_redisplay_function = nothing;
     rl_prep_term_function = no_preparation;
     rl_deprep_term_function = nothing;

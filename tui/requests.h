@@ -50,6 +50,7 @@
     X(output, "output", "o", "", VIEW, "what the checker said")                                    \
     X(fixes, "fixes", "F", "", VIEW, "the pretended syncs")                                        \
     X(bookmarks, "bookmarks", "B", "", VIEW, "the bookmarks")                                      \
+    X(change, "change", "i", "", VIEW, "what the last step or toggle did, op by op, and why")      \
     X(links, "links", "l", "", VIEW, "everything that the row is connected with")                  \
     X(help, "help", "? F1", "", VIEW, "keys and commands")                                         \
     X(step, "step", "s", "[N]", STEP, "one op further survives")                                   \
@@ -89,8 +90,10 @@
     X(copy, "copy", "y", "[FILE]", NOTE, "the bug's report as text, to a file or the clipboard")   \
     X(export, "export", "e", "FILE", NOTE,                                                         \
       "the graph in view as .dot, .svg, .png or .json; else the view as .txt")                     \
+    X(implied, "implied", "%", "", OTHER, "in a graph: also the edges that others imply, or not")  \
+    X(colour, "colour", "r", "", OTHER, "in a graph: colours by file, or by what survived")        \
     X(command, "command", ":", "", OTHER, "type a command")                                        \
-    X(cancel, "cancel", "Escape", "", OTHER, "end a search, a filter, what is under way")          \
+    X(cancel, "cancel", "Escape C-c", "", OTHER, "end a search, a filter, what is under way")      \
     X(theme, "theme", "", "THEME", OTHER, "another theme")                                         \
     X(model, "model", "", "MODEL", OTHER, "look at the run under another persistence model")       \
     X(bind, "bind", "", "KEY COMMAND", OTHER, "what a key does")                                   \
@@ -100,6 +103,7 @@
     X(press, "press", "", "KEY...", OTHER, "as if keys were pressed")                              \
     X(click, "click", "", "COLUMN ROW", OTHER, "as if the mouse was")                              \
     X(size, "size", "", "COLSxROWS", OTHER, "of the screen, where there is no terminal")           \
+    X(suspend, "suspend", "C-z", "", OTHER, "stop the debugger; fg in the shell goes on")          \
     X(quit, "quit", "Q", "", OTHER, "leave; everything is kept")
 
 #define REQUEST_SECTIONS(X)                                                                        \

@@ -12,21 +12,18 @@
 
 void script_wait(struct debugger *d)
 {
-    bool left;
-    struct error e;
+    enum { IDLE_ROUNDS = 2 }; /* as in loop.c: drawing may open views that want work */
 
-    do {
+    for (int idle = 0; idle < IDLE_ROUNDS;) {
         struct pollfd fds[DEBUGGER_FDS];
-        /* Something to be drawn may ask for more. */
         debugger_take(d);
         debugger_draw(d);
-        left = debugger_work(d, clock_now() + SLICE);
-        if (!left && !debugger_is_idle(d) && !d->paused)
+        bool left = debugger_work(d, clock_now() + SLICE);
+        bool waits = !debugger_is_idle(d) && !d->paused;
+        if (!left && waits)
             poll(fds, (nfds_t)debugger_fds(d, fds), -1);
-    } while (left || (!debugger_is_idle(d) && !d->paused));
-    if (!graph_picture_wait(d->picture, &e))
-        debugger_complain(d, e.text);
-    debugger_take(d);
+        idle = left || waits ? 0 : idle + 1;
+    }
     debugger_draw(d);
 }
 
@@ -48,6 +45,8 @@ static bool run_lines(struct debugger *d, FILE *f, const char *name, bool wait, 
     bool ok = true;
 
     for (int number = 1; ok && after != AFTER_LEAVE && next_line(f, &line); number++) {
+        if (strncmp(buf_string(&line), "dump", 4) != 0)
+            debugger_hush(d); /* what the command before had to say */
         ok = debugger_command(d, buf_string(&line), &after, e);
         if (!ok)
             error_prefix(e, "%s:%d", name, number);

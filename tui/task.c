@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/clock.h"
 #include "engine/mem.h"
 #include "views/difference.h"
 #include "views/output.h"
@@ -103,6 +104,28 @@ static void take_done(struct debugger *d, const struct worker_event *event)
         debugger_complain(d, e.text);
 }
 
+/* The engine speaks to those who type options; here the way out is a command. */
+static void complain_of_task(struct debugger *d, const char *text)
+{
+    const char *option = strstr(text, "with --checker");
+
+    if (!option) {
+        debugger_complain(d, text);
+        return;
+    }
+    char *ours = xasprintf("%.*swith :check checker=COMMAND", (int)(option - text), text);
+    debugger_complain(d, ours);
+    free(ours);
+}
+
+/* Without a report: what was shown of it while it ran gives way to the one before. */
+static void end_task(struct debugger *d)
+{
+    d->task = TASK_NONE;
+    d->has_progress = false;
+    debugger_stale(d);
+}
+
 static void take_event(struct debugger *d, struct worker_event *event)
 {
     switch (event->kind) {
@@ -129,9 +152,8 @@ static void take_event(struct debugger *d, struct worker_event *event)
         d->task = TASK_NONE;
         break;
     case WORKER_FAILED:
-        debugger_complain(d, event->text);
-        d->task = TASK_NONE;
-        d->has_progress = false;
+        complain_of_task(d, event->text);
+        end_task(d);
         break;
     case WORKER_STATE:
     case WORKER_NOTHING:
@@ -156,9 +178,7 @@ void task_take(struct debugger *d)
                               worker_died(d->worker));
         debugger_complain(d, why);
         free(why);
-        d->task = TASK_NONE;
-        d->has_progress = false;
-        d->desks[DESK_overview].stale = true;
+        end_task(d);
     }
 }
 
@@ -169,6 +189,8 @@ bool task_progress(const struct debugger *d, struct overview_progress *out)
     if (d->task != TASK_CHECK && d->task != TASK_TRY)
         return false;
     *out = (struct overview_progress){.phase = "starting",
+                                      .seconds = (double)(clock_now() - d->task_began) /
+                                                 (double)NANOSECONDS_PER_SECOND,
                                       .paused = d->paused,
                                       .seconds_left = -1,
                                       .bugs = json_array_size(d->found)};
@@ -176,6 +198,8 @@ bool task_progress(const struct debugger *d, struct overview_progress *out)
         return true;
     out->phase = p->phase ? p->phase : "testing";
     out->done = p->counts.enumerated;
+    out->budget = d->budget;
+    out->all = d->budget;
     out->inconsistent = p->counts.inconsistent;
     out->rate = p->rate;
     out->seconds_left = p->seconds_left;

@@ -66,7 +66,8 @@ bool terminal_open(struct terminal **out, struct error *e)
                          "the terminal %s is not known here; set TERM to one that is, such as "
                          "xterm",
                          name && *name ? name : "(TERM is not set)");
-    if (!newterm(NULL, stdout, stdin))
+    const char *move = tigetstr("cup");
+    if (!move || move == (const char *)-1 || !newterm(NULL, stdout, stdin))
         return error_set(e, "the terminal %s cannot be used for a screen", name ? name : "");
     struct terminal *t = xcalloc(1, sizeof *t);
     rescue_arm(true);
@@ -109,6 +110,15 @@ void terminal_size(const struct terminal *t, int *columns, int *rows)
 {
     (void)t;
     getmaxyx(stdscr, *rows, *columns);
+}
+
+void terminal_measure(struct terminal *t)
+{
+    struct winsize size;
+
+    (void)t;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col)
+        resizeterm(size.ws_row, size.ws_col); /* which has KEY_RESIZE read next */
 }
 
 bool terminal_has_colours(const struct terminal *t)
@@ -280,6 +290,23 @@ static bool is_gone(void)
     return poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR | POLLNVAL);
 }
 
+/* What curses does not know comes character by character: a control sequence (ESC [ … a letter, or
+ * ESC O and one) whose parts would be taken for keys. True when there was one, which is read. */
+static bool skip_sequence(void)
+{
+    wint_t c;
+
+    if (get_wch(&c) != OK)
+        return false;
+    if (c != '[' && c != 'O') {
+        unget_wch((wchar_t)c);
+        return false;
+    }
+    while (get_wch(&c) == OK && (c < '@' || c > '~'))
+        ;
+    return true;
+}
+
 struct input terminal_read(struct terminal *t)
 {
     wint_t c;
@@ -288,6 +315,8 @@ struct input terminal_read(struct terminal *t)
 
     (void)t;
     int kind = get_wch(&c);
+    while (kind == OK && c == TYPED_ESCAPE && skip_sequence())
+        kind = get_wch(&c);
     if (kind == ERR) {
         if (is_gone())
             in.kind = INPUT_CLOSED;

@@ -23,9 +23,9 @@ static const struct column *columns(struct view *v, size_t *n)
         [KIND] = {.title = "kind", .least = 5},
         [PATH] = {.title = "file", .least = 10, .most = 40, .yields = 2},
         [PART] = {.title = "part", .least = 6},
-        [FUNCTION] = {.title = "function", .least = 8, .most = 32, .yields = 4},
-        [SOURCE] = {.title = "source", .least = 8, .most = 32, .yields = 3},
-        [DURABLE] = {.title = "durable after", .least = 8, .most = 28, .yields = 5},
+        [FUNCTION] = {.title = "function", .least = 8, .most = 32, .yields = 5},
+        [SOURCE] = {.title = "source", .least = 11, .most = 32, .yields = 3},
+        [DURABLE] = {.title = "durable after", .least = 8, .most = 28, .yields = 4},
         [AFTER] = {.title = "must follow", .least = 10, .yields = 1},
     };
     (void)v;

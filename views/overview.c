@@ -140,8 +140,10 @@ static void add_progress(struct lines *l, const struct overview_progress *p, int
 
 /* --- What was found ------------------------------------------------------------------------ */
 
-static void add_tested(struct lines *l, const json_t *report, int room)
+static void add_tested(struct lines *l, const struct overview *o, int room)
 {
+    const json_t *report = o->report;
+    const char *model = json_string_value(json_object_get(report, "model"));
     const json_t *states = json_object_get(report, "states");
     struct cell *c = lines_add(l, "checked", nothing);
     struct buf cut = {0};
@@ -150,6 +152,10 @@ static void add_tested(struct lines *l, const json_t *report, int room)
     cell_add(c, STYLE_PLAIN, " states tested, ");
     cell_add(c, report_number(states, "inconsistent") ? STYLE_VERDICT_BAD : STYLE_VERDICT_GOOD,
              "%" JSON_INTEGER_FORMAT " inconsistent", report_number(states, "inconsistent"));
+    if (model && o->analysis && strcmp(model, o->analysis->graph->model.name) != 0) {
+        cell_add(c, STYLE_WARNING, ", under ");
+        cell_escape(c, STYLE_WARNING, model, strlen(model));
+    }
     if (json_is_true(json_object_get(states, "complete")))
         return;
     report_add(&cut, report, "cut", escape_locale());
@@ -221,7 +227,7 @@ bool overview_view(struct view **out, const struct overview *o, int columns, str
         add_progress(l, o->progress, room);
     lines_gap(l);
     if (o->report) {
-        add_tested(l, o->report, room);
+        add_tested(l, o, room);
         add_bugs(l, o->report, room);
     } else if (!o->progress)
         cell_add(lines_add(l, "checked", nothing), STYLE_DIM, "not yet");

@@ -18,9 +18,9 @@ static struct subject about_op(uint32_t op)
     return (struct subject){.kind = SUBJECT_OP, .number = op};
 }
 
-/* "3  7 write manifest-1 0+6 data   same-block" */
+/* "op 3 write manifest-1 0+6 data  same-block", and the reason in the row below. */
 static bool add_edge(struct lines *l, const char *label, struct analysis *a, uint32_t op,
-                     enum model_rule rule, struct error *e)
+                     enum model_rule rule, int columns, struct error *e)
 {
     struct cell *c = lines_add(l, label, about_op(op));
 
@@ -28,11 +28,12 @@ static bool add_edge(struct lines *l, const char *label, struct analysis *a, uin
     if (!op_what(c, a, op, e))
         return false;
     cell_add(c, STYLE_RULE, "  %s", model_rule_name(rule));
-    cell_add(c, STYLE_DIM, ": %s", model_rule_reason(rule));
+    lines_fold(l, "", STYLE_DIM, model_rule_reason(rule), lines_room(columns), about_op(op));
     return true;
 }
 
-static bool add_before(struct lines *l, struct analysis *a, uint32_t op, struct error *e)
+static bool add_before(struct lines *l, struct analysis *a, uint32_t op, int columns,
+                       struct error *e)
 {
     const struct graph *g = a->graph;
     const char *label = "after";
@@ -41,7 +42,7 @@ static bool add_before(struct lines *l, struct analysis *a, uint32_t op, struct 
         cell_add(lines_add(l, label, (struct subject){0}), STYLE_DIM,
                  "nothing by a rule of its own");
     for (uint32_t i = g->first[op]; i < g->first[op + 1]; i++, label = "")
-        if (!add_edge(l, label, a, g->edges[i].from, (enum model_rule)g->edges[i].rule, e))
+        if (!add_edge(l, label, a, g->edges[i].from, (enum model_rule)g->edges[i].rule, columns, e))
             return false;
     lines_gap(l);
     return true;
@@ -49,7 +50,8 @@ static bool add_before(struct lines *l, struct analysis *a, uint32_t op, struct 
 
 /* Edges are kept at their ends: those that begin here are looked for among what was issued before
  * the op was durable. */
-static bool add_after(struct lines *l, struct analysis *a, uint32_t op, struct error *e)
+static bool add_after(struct lines *l, struct analysis *a, uint32_t op, int columns,
+                      struct error *e)
 {
     const struct graph *g = a->graph;
     const char *label = "before";
@@ -64,7 +66,7 @@ static bool add_after(struct lines *l, struct analysis *a, uint32_t op, struct e
                 continue;
             }
             shown++;
-            if (!add_edge(l, label, a, to, (enum model_rule)g->edges[i].rule, e))
+            if (!add_edge(l, label, a, to, (enum model_rule)g->edges[i].rule, columns, e))
                 return false;
             label = "";
         }
@@ -86,14 +88,14 @@ static bool add_durable(struct lines *l, struct analysis *a, uint32_t op, struct
 
     if (a->graph->durable[op] == NEVER) {
         cell_add(c, STYLE_WARNING, "never");
-        cell_add(c, STYLE_DIM, ": no sync covers it before the run ends");
+        cell_add(c, STYLE_DIM, ": no sync covers it");
         return true;
     }
     cell_add(c, STYLE_PLAIN, "when ");
     bool ok = !event || event_words(c, a->session, event, e);
     if (!event)
         cell_add(c, STYLE_PRETEND, "a pretended sync");
-    cell_add(c, STYLE_PLAIN, " has returned; everything issued later comes after it");
+    cell_add(c, STYLE_PLAIN, " has returned");
     return ok;
 }
 
@@ -102,11 +104,11 @@ struct view *rules_of_op(struct analysis *a, uint32_t op, int columns, struct er
     struct lines *l = lines_new("rules");
     struct cell *c = lines_add(l, "op", about_op(op));
 
-    (void)columns;
     cell_add(c, STYLE_NUMBER, "%" PRIu32 " ", op);
     bool ok = op_what(c, a, op, e);
     lines_gap(l);
-    ok = ok && add_before(l, a, op, e) && add_after(l, a, op, e) && add_durable(l, a, op, e);
+    ok = ok && add_before(l, a, op, columns, e) && add_after(l, a, op, columns, e) &&
+         add_durable(l, a, op, e);
     struct view *v = lines_view(l);
     if (ok)
         return v;
@@ -129,7 +131,7 @@ static bool is_op(const struct analysis *a, const json_t *o, uint32_t *op)
 
 /* One lost op beside what survived it: when it would be durable, and that no rule orders them. */
 static bool add_pair(struct lines *l, struct analysis *a, uint32_t lost, uint32_t survived,
-                     struct error *e)
+                     int columns, struct error *e)
 {
     struct graph_step steps[STEPS_SHOWN];
     struct cell *c = lines_add(l, "lost", about_op(lost));
@@ -147,11 +149,10 @@ static bool add_pair(struct lines *l, struct analysis *a, uint32_t lost, uint32_
     c = lines_add(l, "order", (struct subject){0});
     if (!n) {
         cell_add(c, STYLE_EDGE_MISSING, "none");
-        cell_add(c, STYLE_PLAIN, ": no rule of %s, and no sync, makes the one wait for the other",
-                 a->graph->model.name);
+        cell_add(c, STYLE_PLAIN, ": no rule of %s and no sync orders them", a->graph->model.name);
     }
     for (size_t i = 0; i < n && i < STEPS_SHOWN; i++)
-        if (!add_edge(l, i ? "" : "by", a, steps[i].to, steps[i].rule, e))
+        if (!add_edge(l, i ? "" : "by", a, steps[i].to, steps[i].rule, columns, e))
             return false;
     lines_gap(l);
     return true;
@@ -176,7 +177,7 @@ struct view *rules_of_bug(struct analysis *a, const json_t *bug, int columns, st
     json_array_foreach(lost, i, op)
     {
         if (ok && is_op(a, op, &number))
-            ok = add_pair(l, a, number, survived, e);
+            ok = add_pair(l, a, number, survived, columns, e);
     }
     struct view *v = lines_view(l);
     if (ok)

@@ -203,7 +203,7 @@ static bool add_contents(struct state_table *t, const struct pair *p, struct cel
     else if (hand > whole)
         cell_add(c, STYLE_DATA_OTHER, "%" PRIu64 " B too many", hand - whole);
     if (d.any) {
-        cell_add(c, STYLE_PLAIN, "%s", c->text.n ? ", " : "");
+        cell_add(c, STYLE_PLAIN, "%s", hand != whole ? ", " : "");
         cell_add(c, STYLE_DATA_OTHER, "%s %" PRIu64 "+%" PRIu64, d.zeros ? "zeros" : "other bytes",
                  d.first, d.last - d.first + 1);
         if (d.cut)

@@ -16,7 +16,7 @@ LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
 
-.PHONY: real bench-record bench-check bench-scale
+.PHONY: real bench-record bench-check bench-scale bench-ui
 real: $(REAL)
 
 $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
@@ -58,10 +58,19 @@ bench-check: $(O)/flotsam $(O)/tests/real/leveldb_six $(O)/tests/bench/nothing
 	@O=$(O) tests/bench/check $(MODEL)
 
 # How analysis grows with the trace; part of flotsam, unlike the programs above.
-$(O)/tests/bench/scale: $(O)/tests/bench/scale.o $(ARCHIVES)
+$(O)/tests/bench/scale: $(O)/tests/bench/scale.o $(O)/tests/bench/made.o $(ARCHIVES)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 test-programs: $(O)/tests/bench/scale
 
 bench-scale: $(O)/tests/bench/scale
 	@$< $(MODEL)
+
+# How long people wait for the debugger.
+$(O)/tests/bench/ui: $(patsubst %,$(O)/tests/bench/%.o,ui ui_use ui_terminal made) $(O)/libtui.a $(ARCHIVES)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+test-programs: $(O)/tests/bench/ui
+
+bench-ui: $(O)/tests/bench/ui $(O)/flotsam
+	@PROGRAM=$(O)/flotsam $< $(EVENTS)

@@ -3,7 +3,7 @@
  * Apart from binary_test.c, because libdw 0.188 itself leaks the scopes it had found when it gives
  * up on damaged debug info, and a leak checker must be told so here and nowhere else.
  */
-#include "tests/unit/compile.h"
+#include "tests/unit/damage.h"
 
 #include "engine/binary.h"
 
@@ -19,41 +19,31 @@ static void ignore_site(void *data, const struct binary_site *s)
     (void)s;
 }
 
+/* Asks about the code from *data on. */
+static void ask(const char *path, void *data)
+{
+    uint64_t probe = *(uint64_t *)data;
+    struct error why;
+    struct binary *b = binary_open(path, "", 0, BINARY_LINES, &why);
+
+    for (uint64_t a = probe; b && a < probe + 64; a += 8)
+        binary_sites(b, a, ignore_site, NULL);
+    if (b)
+        binary_sites(b, UINT64_MAX, ignore_site, NULL);
+    binary_close(b);
+}
+
 /* Damage anywhere in the file may cost answers, never more. */
 static void damaged_binaries_do_no_harm(void **state)
 {
-    enum { ROUNDS = 300, FLIPS = 20, SEED = 7, HEADERS = 64 };
-    char *folder = folder_make(), *path = path_in(folder, "prog"), *bad = path_in(folder, "bad");
-    struct error why;
+    enum { ROUNDS = 300, FLIPS = 20 };
+    char *folder = folder_make();
 
     (void)state;
     file_write(folder, "prog.c", NESTED_PROGRAM);
     shell(folder, "cc -g -O2 -o prog prog.c");
     uint64_t probe = symbol_address(folder, "prog", "probe");
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    static unsigned char good[1 << 20], copy[1 << 20];
-    size_t n = fread(good, 1, sizeof good, f);
-    fclose(f);
-    srand(SEED);
-    for (int round = 0; round < ROUNDS; round++) {
-        memcpy(copy, good, n);
-        for (int i = 0; i < FLIPS; i++)
-            copy[HEADERS + (size_t)rand() % (n - HEADERS)] = (unsigned char)rand();
-        f = fopen(bad, "wb");
-        assert_non_null(f);
-        size_t keep = round % 10 == 0 ? (size_t)rand() % n : n;
-        assert_int_equal(fwrite(copy, 1, keep, f), keep);
-        fclose(f);
-        struct binary *b = binary_open(bad, "", 0, BINARY_LINES, &why);
-        for (uint64_t a = probe; b && a < probe + 64; a += 8)
-            binary_sites(b, a, ignore_site, NULL);
-        if (b)
-            binary_sites(b, UINT64_MAX, ignore_site, NULL);
-        binary_close(b);
-    }
-    free(path);
-    free(bad);
+    damage_file(folder, "prog", ROUNDS, FLIPS, ask, &probe);
     folder_remove(folder);
 }
 

@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# However the debugger ends, or is stopped, the terminal is as it was and nothing is left behind; and
+# when the process that checks dies, the debugger says so and goes on.
+# shellcheck source=tests/tui/terminal.bash
+. "$(dirname "$0")/terminal.bash"
+
+checked_sample current
+cp "$scratch/current.flotsam" "$place/session.flotsam"
+open_terminal
+
+begin() {
+    start "$@"
+    expect '─ Bugs ─'
+    expect '^▸ *1 '
+    pid=$(debuggers open)
+    [ "$(wc -w <<<"$pid")" = 1 ] || fail "one debugger was started, there are: $pid"
+}
+
+for signal in TERM INT HUP; do
+    begin
+    kill -s "$signal" "$pid"
+    ended '*'
+done
+for signal in SEGV ABRT BUS; do
+    begin
+    kill -s "$signal" "$pid"
+    ended $((128 + $(kill -l "$signal")))
+done
+
+# In the midst of a line that is typed.
+begin
+press :
+tmux send-keys -t test -l 'go eve'
+expect '^:go eve'
+kill -s TERM "$pid"
+ended '*'
+
+# Stopped and gone on with: by the interactive shell, which started it itself here.
+type_line "clear; $FLOTSAM open session.flotsam"
+expect '─ Bugs ─'
+pid=$(debuggers open)
+kill -s TSTP "$pid"
+expect 'Stopped'
+type_line 'stty -a | tr " " "\n" | grep -x "echo;*"'
+expect '^echo'
+[ "$(tmux display-message -p -t test '#{alternate_on} #{cursor_flag}')" = '0 1' ] ||
+    fail "stopped, and the terminal is not as it was"
+type_line 'clear; fg'
+expect '─ Bugs ─'
+expect '^▸ *1 '
+press j
+expect '^▸ *2 '
+press Q
+expect '^prompt> *$'
+poll 10 none_left || fail "still running: $(debuggers)"
+
+# A check that takes its time: one types meanwhile, the process that checks is killed.
+slow() {
+    cp "$scratch/current.flotsam" "$place/session.flotsam"
+    sqlite3 "$place/session.flotsam" "DELETE FROM verdicts; UPDATE meta SET
+        value = 'sleep 0.2; cd {dir} && ../check .' WHERE key = 'checker'"
+}
+slow
+begin
+press X
+expect 'checking [1-9][0-9]* states'
+press 3
+expect '─ Trace ─'
+press j
+expect '^▸ *2 '
+type_line ':go event:14'
+expect '^▸ *14 '
+worker=$(debuggers worker | head -n 1)
+[ -n "$worker" ] || fail "no process checks"
+press 1
+expect '─ Overview ─'
+kill -s KILL "$worker"
+expect 'killed|signal 9|SIGKILL|died'
+expect_gone 'checking'
+press 2
+expect '─ Bugs ─'
+# It checks again when it is asked to, and goes when the debugger does.
+press X
+expect 'checking [1-9][0-9]* states'
+press Q
+ended 0
+
+# The debugger is killed while it checks: what checks for it goes too.
+slow
+begin
+press X
+expect 'checking [1-9][0-9]* states'
+kill -s KILL "$pid"
+poll 30 none_left || fail "the debugger was killed, still running: $(debuggers)"
+poll 30 test -s "$scratch/tty-after" || fail "the shell did not go on"
+type_line 'reset'
+
+# The terminal goes away.
+slow
+begin
+press X
+expect 'checking [1-9][0-9]* states'
+tmux kill-server
+poll 30 none_left || fail "the terminal is gone, still running: $(debuggers)"
+run 0 "$FLOTSAM" bugs "$place/session.flotsam"
