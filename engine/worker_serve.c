@@ -130,13 +130,15 @@ static void take_request(struct server *s, json_t *o)
 {
     const char *what = json_string_value(json_object_get(o, "do"));
     what = what ? what : "";
+    bool busy = s->job || s->jobs.n; /* a job may be asked for and paused in one breath */
     if (!strcmp(what, "pause"))
-        s->paused = s->job; /* nothing goes on between jobs */
+        s->paused = busy;
     else if (!strcmp(what, "resume"))
         s->paused = false;
-    else if (!strcmp(what, "halt"))
-        s->halt = s->job;
-    else if (!strcmp(what, "quit"))
+    else if (!strcmp(what, "halt")) {
+        s->halt = busy;
+        s->paused = false;
+    } else if (!strcmp(what, "quit"))
         s->quit = true;
     else
         vec_push(&s->jobs, json_incref(o));
@@ -472,7 +474,6 @@ static void do_job(struct server *s, const json_t *job)
     struct error e;
     const char *what = json_string_value(json_object_get(job, "do"));
     s->job = (uint32_t)json_integer_value(json_object_get(job, "job"));
-    s->halt = false;
     s->counts = (struct explore_counts){0};
     s->measured = s->told = 0;
     s->rate = 0;

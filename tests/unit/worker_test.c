@@ -136,6 +136,33 @@ static void what_it_finds_is_told_as_it_is_found(void **state)
     json_decref(bugs);
 }
 
+/* Both are there before it begins to work, as when somebody changes their mind at once. */
+static void a_check_can_be_paused_before_it_begins(void **state)
+{
+    struct run *f = *state;
+    make_run(f);
+    struct worker *w = start(f);
+    struct worker_check check = exhaustive(keeps);
+    worker_check(w, &check);
+    worker_pause(w);
+    struct worker_event event = next(w, WORKER_PROGRESS);
+    while (!event.paused) {
+        worker_event_clear(&event);
+        event = next(w, WORKER_PROGRESS);
+    }
+    worker_event_clear(&event);
+    worker_resume(w);
+    event = next(w, WORKER_DONE);
+    assert_true(json_is_true(json_object_get(json_object_get(event.body, "states"), "complete")));
+    worker_event_clear(&event);
+    worker_check(w, &check);
+    worker_halt(w);
+    event = next(w, WORKER_FAILED);
+    assert_string_equal(event.text, "interrupted");
+    worker_event_clear(&event);
+    worker_stop(w);
+}
+
 static void a_check_can_be_paused_and_ended(void **state)
 {
     struct run *f = *state;
@@ -497,6 +524,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         run_case(what_it_finds_is_told_as_it_is_found),
         run_case(a_check_can_be_paused_and_ended),
+        run_case(a_check_can_be_paused_before_it_begins),
         run_case(a_try_is_a_check_with_syncs_pretended),
         run_case(what_cannot_be_done_is_said),
         run_case(a_state_is_tested_and_its_output_arrives_meanwhile),
