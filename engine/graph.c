@@ -20,6 +20,7 @@ void graph_free(struct graph *g)
     free(g->edges);
     free(g->event_first);
     free(g->fixes);
+    free(g->copies);
     free(g);
 }
 

@@ -73,6 +73,8 @@ struct graph {
     uint64_t end; /* the last position of the run */
     struct placed_fix *fixes; /* by position */
     size_t fix_count;
+    uint32_t *copies; /* the ops that syncs carried (OP_CARRIED), ascending */
+    size_t copy_count;
 };
 
 /* Fails when the source does, when it is interrupted, when a fix comes after no event that returned,

@@ -461,6 +461,7 @@ static void builder_free(struct builder *b)
     vec_free(&b->first);
     vec_free(&b->edges);
     vec_free(&b->fixes);
+    vec_free(&b->carried);
 }
 
 /* Goes through the events, and the pretended syncs between them. */
@@ -506,6 +507,8 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
     g->end = end;
     g->fixes = b.fixes.at;
     g->fix_count = b.fixes.n;
+    g->copies = b.carried.at;
+    g->copy_count = b.carried.n;
     *out = g;
     return true;
 }

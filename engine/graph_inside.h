@@ -68,6 +68,7 @@ struct builder {
     vec_of(uint64_t) covered;  /* the earliest sync that covers it by itself; NEVER */
     vec_of(uint32_t) journal_at; /* the last entry of the journal when it was issued, or itself */
     struct map copies;           /* op → its last copy that a sync carried */
+    vec_of(uint32_t) carried;    /* all copies */
     uint32_t synced;             /* ops before this one are durable */
     vec_of(uint32_t) first;
     vec_of(struct graph_edge) edges;

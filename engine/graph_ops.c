@@ -577,6 +577,7 @@ static uint32_t copy_op(struct builder *b, uint32_t original)
     uint32_t copy = builder_op(b, op);
     b->ops.at[copy].event = event;
     b->covered.at[copy] = b->event.exit;
+    vec_push(&b->carried, copy);
     return copy;
 }
 

@@ -45,17 +45,19 @@ static uint32_t first_issued(const struct graph *g, uint64_t position)
 
 /* What a choice takes with it: by edges up to the limit, and everything from there on, because
  * something chosen was durable by then. */
-void closure_find(const struct graph *g, const struct choice *c, struct closure *out)
+void closure_go_on(const struct graph *g, const struct choice *c, uint32_t from,
+                   struct closure *out)
 {
-    size_t words = bits_words(g->n) + 1, next = 0;
+    size_t next = 0;
 
     out->durable = NEVER;
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
         if (g->durable[c->ops[i]] < out->durable)
             out->durable = g->durable[c->ops[i]];
+        next += c->ops[i] < from;
+    }
     out->limit = out->durable == NEVER ? (uint32_t)g->n : first_issued(g, out->durable);
-    out->gone = xcalloc(words, sizeof *out->gone);
-    for (uint32_t op = c->n ? c->ops[0] : out->limit; op < out->limit; op++) {
+    for (uint32_t op = c->n ? from : out->limit; op < out->limit; op++) {
         bool gone = next < c->n && c->ops[next] == op;
         next += gone;
         for (uint32_t i = g->first[op]; i < g->first[op + 1] && !gone; i++)
@@ -63,6 +65,12 @@ void closure_find(const struct graph *g, const struct choice *c, struct closure 
         if (gone)
             bits_add(out->gone, op);
     }
+}
+
+void closure_find(const struct graph *g, const struct choice *c, struct closure *out)
+{
+    out->gone = xcalloc(bits_words(g->n) + 1, sizeof *out->gone);
+    closure_go_on(g, c, c->n ? c->ops[0] : 0, out);
 }
 
 /* The last op before `end` that the closure leaves; NO_OP. */

@@ -64,6 +64,11 @@ static void tell_gone(struct walk *w, const struct closure *now, uint32_t chosen
     const struct graph *g = w->graph;
 
     for (uint32_t op = chosen + 1; op <= w->last; op++) {
+        if (op % BITS_WORD == 0 && op + BITS_WORD <= now->limit &&
+            !(now->gone[op / BITS_WORD] & ~w->closure.gone[op / BITS_WORD])) {
+            op += BITS_WORD - 1; /* none of these */
+            continue;
+        }
         if (!walk_survives(w, op) || (op < now->limit && !bits_has(now->gone, op)))
             continue;
         struct graph_step edge = {chosen, op, RULE_SYNCED};
@@ -79,14 +84,15 @@ static void tell_gone(struct walk *w, const struct closure *now, uint32_t chosen
 /* A survivor with the same effect: its original, or a copy that a sync carried. */
 static uint32_t surviving_copy(const struct walk *w, uint32_t lost)
 {
-    const struct op *ops = w->graph->ops;
+    const struct graph *g = w->graph;
+    const struct op *ops = g->ops;
     uint32_t original = ops[lost].flags & OP_CARRIED ? ops[lost].carried : lost;
 
     if (original != lost && walk_survives(w, original))
         return original;
-    for (uint32_t op = original + 1; w->last != NO_OP && op <= w->last; op++)
-        if ((ops[op].flags & OP_CARRIED) && ops[op].carried == original && walk_survives(w, op))
-            return op;
+    for (size_t i = 0; i < g->copy_count; i++)
+        if (ops[g->copies[i]].carried == original && walk_survives(w, g->copies[i]))
+            return g->copies[i];
     return NO_OP;
 }
 
@@ -125,15 +131,25 @@ bool walk_lose(struct walk *w, uint32_t op)
 
 /* --- Keeping ------------------------------------------------------------------------------- */
 
-/* All that an op needs, itself included, as bits. Of those that are not there, tells which op needs
- * each. What was durable when it was issued needs no other reason. */
+/* Everything before this op is there, so that no choice need look further back. */
+static uint32_t first_absent(const struct walk *w)
+{
+    const struct choice *c = w->now.choice;
+    uint32_t behind = w->last + 1; /* NO_OP + 1 is 0 */
+
+    return c->n && c->ops[0] < behind ? c->ops[0] : behind;
+}
+
+/* What an op needs of what may be absent, itself included, as bits. Of those that are not there,
+ * tells which op needs each. What was durable when it was issued needs no other reason. */
 static uint64_t *find_needed(struct walk *w, uint32_t kept)
 {
     const struct graph *g = w->graph;
     uint64_t *needed = xcalloc(bits_words(g->n) + 1, sizeof *needed);
+    uint32_t first = first_absent(w);
 
     bits_add(needed, kept);
-    for (uint32_t op = kept + 1; op-- > 0;) {
+    for (uint32_t op = kept + 1; op-- > first;) {
         if (!bits_has(needed, op) && g->durable[op] < g->issued[kept]) {
             bits_add(needed, op);
             if (!walk_survives(w, op))
@@ -153,8 +169,9 @@ static uint64_t *find_needed(struct walk *w, uint32_t kept)
 }
 
 /* The choice without what is needed; and when the op lies behind the place, with what lies between
- * and is not needed: the first of each chain. */
-static struct choice *choice_keeping(struct walk *w, const uint64_t *needed, uint32_t kept)
+ * and is not needed: the first of each chain. And what it takes with it. */
+static struct choice *choice_keeping(struct walk *w, const uint64_t *needed, uint32_t kept,
+                                     struct closure *closure)
 {
     const struct graph *g = w->graph;
     const struct choice *c = w->now.choice;
@@ -162,10 +179,11 @@ static struct choice *choice_keeping(struct walk *w, const uint64_t *needed, uin
     struct choice *out = xmalloc(sizeof *out + (c->n + g->n) * sizeof *out->ops);
     uint64_t *gone = xcalloc(bits_words(g->n) + 1, sizeof *gone);
     size_t next = 0;
+    uint32_t op = first_absent(w);
 
     out->refs = 1;
     out->n = 0;
-    for (uint32_t op = 0; op < g->n && (op < kept || next < c->n); op++) {
+    for (; op < g->n && (op < kept || next < c->n); op++) {
         bool was = next < c->n && c->ops[next] == op, led_to = false;
         next += was;
         if (bits_has(needed, op))
@@ -179,13 +197,15 @@ static struct choice *choice_keeping(struct walk *w, const uint64_t *needed, uin
             bits_add(gone, op);
         w->news.passed += passed;
     }
-    free(gone);
+    closure->gone = gone;
+    closure_go_on(g, out, op, closure);
     return xrealloc(out, sizeof *out + (out->n + 1) * sizeof *out->ops);
 }
 
 /* What a walk was before a move. */
 struct before {
     uint32_t last;
+    uint32_t first_absent;
     struct closure closure;
     uint32_t first_durable; /* of the chosen ops, the first to be durable; NO_OP */
 };
@@ -201,7 +221,13 @@ static void tell_freed(struct walk *w, const uint64_t *needed, const struct befo
 {
     const struct graph *g = w->graph;
 
-    for (uint32_t op = 0; w->last != NO_OP && op <= w->last; op++) {
+    for (uint32_t op = b->first_absent; w->last != NO_OP && op <= w->last; op++) {
+        size_t word = op / BITS_WORD;
+        bool all_were = b->last != NO_OP && op + BITS_WORD <= b->last && !b->closure.gone[word];
+        if (op % BITS_WORD == 0 && (all_were || w->closure.gone[word] == UINT64_MAX)) {
+            op += BITS_WORD - 1; /* none of these changed, or none is there */
+            continue;
+        }
         if (was_there(b, op) || bits_has(needed, op) || !walk_survives(w, op))
             continue;
         struct graph_step edge = {b->first_durable, op, RULE_SYNCED};
@@ -225,13 +251,12 @@ bool walk_keep(struct walk *w, uint32_t op)
     }
     uint64_t *needed = find_needed(w, op);
     struct moment_in_hand to = w->now;
-    struct before before = {w->last, w->closure, walk_first_durable(w)};
+    struct before before = {w->last, first_absent(w), w->closure, walk_first_durable(w)};
     struct closure now;
 
-    to.choice = choice_keeping(w, needed, op);
+    to.choice = choice_keeping(w, needed, op, &now);
     to.end = to.end > op + 1 ? to.end : op + 1;
     to.pinned = NEVER;
-    closure_find(w->graph, to.choice, &now);
     w->closure.gone = NULL; /* still wanted here */
     walk_enter(w, to, &now);
     tell_freed(w, needed, &before);

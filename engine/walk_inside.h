@@ -28,6 +28,10 @@ struct closure {
 
 void closure_find(const struct graph *g, const struct choice *c, struct closure *out);
 
+/* The same when out->gone is right already for the ops before one. */
+void closure_go_on(const struct graph *g, const struct choice *c, uint32_t from,
+                   struct closure *out);
+
 struct moment_in_hand {
     struct choice *choice;
     uint32_t end;    /* one behind the place: what was issued from here on did not survive */

@@ -130,31 +130,36 @@ static void take_request(struct server *s, json_t *o)
 {
     const char *what = json_string_value(json_object_get(o, "do"));
     what = what ? what : "";
-    bool busy = s->job || s->jobs.n; /* a job may be asked for and paused in one breath */
+    /* Meant is the job at hand or the next, which may not have begun yet: those who ask do not
+     * wait for it. */
+    bool busy = s->job || s->jobs.n;
     if (!strcmp(what, "pause"))
         s->paused = busy;
     else if (!strcmp(what, "resume"))
         s->paused = false;
     else if (!strcmp(what, "halt")) {
         s->halt = busy;
-        s->paused = false;
+        s->paused = false; /* what ends is not waiting any more */
     } else if (!strcmp(what, "quit"))
         s->quit = true;
     else
         vec_push(&s->jobs, json_incref(o));
 }
 
-static void take_lines(struct server *s)
+/* The first `seen` bytes have no end of a line: a long one comes in many pieces, and is not
+ * searched through again with each. */
+static void take_lines(struct server *s, size_t seen)
 {
     char *from = s->received.at, *end;
     size_t left = s->received.n;
-    while (left && (end = memchr(from, '\n', left))) {
+    while (left > seen && (end = memchr(from + seen, '\n', left - seen))) {
         json_t *o = json_loadb(from, (size_t)(end - from), 0, NULL);
         if (o)
             take_request(s, o);
         json_decref(o);
         left -= (size_t)(end + 1 - from);
         from = end + 1;
+        seen = 0;
     }
     if (left)
         memmove(s->received.at, from, left);
@@ -171,8 +176,9 @@ static void listen_for(struct server *s, int timeout_ms)
         return;
     ssize_t n = read(s->in, bytes, sizeof bytes);
     if (n > 0) {
+        size_t seen = s->received.n;
         buf_add(&s->received, bytes, (size_t)n);
-        take_lines(s);
+        take_lines(s, seen);
     } else if (n == 0 || errno != EINTR)
         s->quit = true;
 }

@@ -12,7 +12,6 @@
 enum {
     POINTER_WIDTH = 2, /* the sign before the selected row */
     SHIFT_STEP = 8,    /* columns that one key scrolls sideways */
-    SLICE = 64,        /* rows searched between two looks at the clock */
     LEAST_TITLE = 12,  /* columns that a title should have beside what is at its right */
     MARGIN = 2,        /* rows in sight beyond the selection, where there are enough */
     ENOUGH_ROWS = 7,
@@ -213,7 +212,7 @@ static bool search_on(struct pane *p, uint64_t deadline, struct error *e)
 {
     uint64_t n = count(p);
 
-    for (int i = 1; p->search == SEARCH_RUNNING; i++) {
+    while (p->search == SEARCH_RUNNING) {
         if (!p->left || !n) {
             p->search = SEARCH_FAILED;
             break;
@@ -229,7 +228,7 @@ static bool search_on(struct pane *p, uint64_t deadline, struct error *e)
             p->search = SEARCH_FOUND;
             go_to_place(p, p->at);
         }
-        if (i % SLICE == 0 && clock_now() >= deadline)
+        if (clock_now() >= deadline)
             break;
     }
     return true;

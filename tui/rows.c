@@ -10,8 +10,8 @@
 #include "engine/clock.h"
 #include "engine/mem.h"
 
-/* Rows read, or places merged, between two looks at the clock. */
-enum { SLICE = 64, MERGE_SLICE = 1024 };
+/* Places merged, or numbered, between two looks at the clock. */
+enum { MERGE_SLICE = 1024 };
 
 static bool is_plain(const struct rows *r)
 {
@@ -20,11 +20,18 @@ static bool is_plain(const struct rows *r)
 
 /* ---- what is asked for ---- */
 
+static void forget_keys(struct rows *r)
+{
+    vec_free(&r->keys);
+    buf_free(&r->texts);
+}
+
 static void forget(struct rows *r)
 {
-    for (size_t i = 0; i < r->keys.n; i++)
-        free(r->keys.at[i].text);
-    r->keys.n = r->list.n = 0;
+    forget_keys(r);
+    free(r->places);
+    r->places = NULL;
+    r->list.n = 0;
     r->read = 0;
     r->width = r->begin = r->left = r->right = 0;
     r->sorted = false;
@@ -53,7 +60,6 @@ void rows_free(struct rows *r)
     forget_filter(r);
     vec_free(&r->conditions);
     vec_free(&r->list);
-    vec_free(&r->keys);
     row_free(&r->scratch);
 }
 
@@ -176,8 +182,10 @@ static void add_key(struct rows *r)
     struct rows_key key = {.number = strtod(text, &end)};
 
     /* "26 fdatasync log" sorts by its number, and so does "5..16" by its first */
-    if (end == text || !isdigit((unsigned char)*text))
-        key.text = xstrdup(text);
+    if (end == text || !isdigit((unsigned char)*text)) {
+        key.text = r->texts.n + 1;
+        buf_add(&r->texts, text, strlen(text) + 1);
+    }
     vec_push(&r->keys, key);
 }
 
@@ -203,7 +211,7 @@ static int compare(const struct rows *r, uint32_t a, uint32_t b)
     int c;
 
     if (x->text && y->text)
-        c = strcasecmp(x->text, y->text);
+        c = strcasecmp(r->texts.at + x->text - 1, r->texts.at + y->text - 1);
     else if (!x->text && !y->text)
         c = x->number < y->number ? -1 : x->number > y->number;
     else
@@ -267,15 +275,32 @@ static bool merge(struct rows *r, uint64_t deadline)
     return true;
 }
 
-static void take_order(struct rows *r)
+/* The list in its new order, and where each row is in it. */
+static bool take_order(struct rows *r, uint64_t deadline)
 {
-    for (size_t i = 0; i < r->list.n; i++)
-        r->merged[i] = r->list.at[r->order[i]];
-    memcpy(r->list.at, r->merged, r->list.n * sizeof *r->merged);
+    size_t n = r->list.n;
+
+    if (!r->places) {
+        r->places = xcalloc(r->read + 1, sizeof *r->places);
+        r->begin = 0;
+    }
+    while (r->begin < n) {
+        for (int i = 0; i < MERGE_SLICE && r->begin < n; i++, r->begin++) {
+            uint32_t row = r->list.at[r->order[r->begin]];
+            r->merged[r->begin] = row;
+            r->places[row] = (uint32_t)r->begin + 1;
+        }
+        if (clock_now() >= deadline && r->begin < n)
+            return false;
+    }
+    free(r->list.at);
     free(r->order);
-    free(r->merged);
+    r->list.at = r->merged;
+    r->list.cap = n + 1;
     r->order = r->merged = NULL;
+    forget_keys(r);
     r->sorted = true;
+    return true;
 }
 
 bool rows_settle(struct rows *r, uint64_t deadline, bool *done, struct error *e)
@@ -284,19 +309,17 @@ bool rows_settle(struct rows *r, uint64_t deadline, bool *done, struct error *e)
     if (is_plain(r) || r->sorted)
         return true;
     uint64_t count = r->view->ops->count(r->view);
-    for (uint64_t n = 1; r->read < count; n++) {
+    while (r->read < count) {
         if (!read_row(r, r->read + 1, e))
             return false;
-        if (n % SLICE == 0 && clock_now() >= deadline) {
+        if (clock_now() >= deadline && r->read < count) {
             *done = false;
             return true;
         }
     }
     if (r->sort < 0)
         return true;
-    *done = merge(r, deadline);
-    if (*done && r->list.n)
-        take_order(r);
+    *done = merge(r, deadline) && take_order(r, deadline);
     return true;
 }
 
@@ -327,12 +350,8 @@ uint64_t rows_place(const struct rows *r, uint64_t row)
         return 0;
     if (is_plain(r))
         return row - 1;
-    if (r->sort >= 0) {
-        for (size_t i = 0; i < r->list.n; i++)
-            if (r->list.at[i] == row)
-                return i;
-        return 0;
-    }
+    if (r->sorted)
+        return row <= r->read && r->places[row] ? r->places[row] - 1 : 0;
     size_t low = 0, high = r->list.n;
     while (low < high) {
         size_t middle = (low + high) / 2;

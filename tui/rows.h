@@ -28,7 +28,7 @@ struct rows_condition {
 
 struct rows_key {
     double number; /* when the cell is a number */
-    char *text;    /* NULL when it is one */
+    size_t text;   /* else where its text is, plus 1; 0: it is one */
 };
 
 struct rows {
@@ -40,6 +40,8 @@ struct rows {
 
     vec_of(uint32_t) list;        /* of row numbers; not used without filter and order */
     vec_of(struct rows_key) keys; /* of the rows in list, while they are sorted */
+    struct buf texts;             /* of the keys, each with its end */
+    uint32_t *places;             /* by row, when they are sorted: its place in list, plus 1 */
     uint64_t read;                /* rows looked at so far */
 
     /* A merge sort that can be left and gone on with: runs of `width` places are sorted, and those

@@ -118,6 +118,14 @@ static void complain_of_task(struct debugger *d, const char *text)
     free(ours);
 }
 
+/* Without a report: what was shown of it while it ran gives way to the one before. */
+static void end_task(struct debugger *d)
+{
+    d->task = TASK_NONE;
+    d->has_progress = false;
+    debugger_stale(d);
+}
+
 static void take_event(struct debugger *d, struct worker_event *event)
 {
     switch (event->kind) {
@@ -145,9 +153,7 @@ static void take_event(struct debugger *d, struct worker_event *event)
         break;
     case WORKER_FAILED:
         complain_of_task(d, event->text);
-        d->task = TASK_NONE;
-        d->has_progress = false;
-        debugger_stale(d); /* the list of what was found so far makes way for the last report's */
+        end_task(d);
         break;
     case WORKER_STATE:
     case WORKER_NOTHING:
@@ -172,9 +178,7 @@ void task_take(struct debugger *d)
                               worker_died(d->worker));
         debugger_complain(d, why);
         free(why);
-        d->task = TASK_NONE;
-        d->has_progress = false;
-        debugger_stale(d);
+        end_task(d);
     }
 }
 

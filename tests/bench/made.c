@@ -444,6 +444,9 @@ bool made_session(const char *path, uint64_t events, enum made_kind kind, struct
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)next_random(&m);
     m.payload = recording_payload(m.r, bytes, sizeof bytes);
+    recording_meta(m.r, "program", "made");
+    recording_meta(m.r, "directory", "/made/data");
+    recording_meta(m.r, "cwd", "/made");
     m.module = recording_module(m.r, "made", "");
     m.library = recording_module(m.r, "library", "");
     recording_file(m.r, FILE_DIRECTORY, "");

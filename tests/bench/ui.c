@@ -5,7 +5,7 @@
  *
  *     ui [EVENTS [FACTOR]]        PROGRAM: the flotsam that is measured on a terminal
  *
- *     ui check|use SESSION        one part of it, in this process: for profilers
+ *     ui check|use SESSION        one part of it, in this process, and which frames were slow
  *
  * FACTOR makes all limits larger, for machines that do other things besides.
  */
@@ -30,19 +30,19 @@ enum { EVENTS = 1000000, BASELINE = 1000, PERCENT_HIGH = 99 };
 
 /* ---- samples ---- */
 
-void samples_add(struct samples *s, double wall, double cpu, const char *what)
+void samples_add(struct samples *s, double wall, double own, const char *what)
 {
     if (s->n == s->room) {
         s->room = s->room ? 2 * s->room : 1024;
         s->wall = xrealloc(s->wall, s->room * sizeof *s->wall);
-        s->cpu = xrealloc(s->cpu, s->room * sizeof *s->cpu);
+        s->own = xrealloc(s->own, s->room * sizeof *s->own);
     }
-    if (wall > s->most) {
-        s->most = wall;
+    if (own > s->most) {
+        s->most = own;
         snprintf(s->worst, sizeof s->worst, "%s", what);
     }
     s->wall[s->n] = wall;
-    s->cpu[s->n++] = cpu;
+    s->own[s->n++] = own;
 }
 
 static int compare(const void *x, const void *y)
@@ -56,12 +56,15 @@ void samples_take(struct samples *s, struct frames *out)
     size_t high = (s->n - 1) * PERCENT_HIGH / 100;
 
     qsort(s->wall, s->n, sizeof *s->wall, compare);
-    qsort(s->cpu, s->n, sizeof *s->cpu, compare);
-    *out = (struct frames){s->n, s->wall[s->n / 2], s->wall[high], s->wall[s->n - 1], s->cpu[high],
-                           {0}};
+    qsort(s->own, s->n, sizeof *s->own, compare);
+    *out = (struct frames){.n = s->n,
+                           .median = s->own[s->n / 2],
+                           .high = s->own[high],
+                           .most = s->own[s->n - 1],
+                           .wall = s->wall[high]};
     memcpy(out->worst, s->worst, sizeof s->worst);
     free(s->wall);
-    free(s->cpu);
+    free(s->own);
     *s = (struct samples){0};
 }
 
@@ -161,7 +164,7 @@ static void print_line(const char *name, const struct frames *f, const struct fr
     if (!f->n)
         return;
     printf("%-28s %6" PRIu64 " %7.2f %7.2f %7.2f %7.2f  %7.2f %7.2f", name, f->n, f->median,
-           f->high, f->most, f->cpu, base->median, base->high);
+           f->high, f->most, f->wall, base->median, base->high);
     if (base->n)
         printf("  x%.1f x%.1f", f->median / base->median, f->high / base->high);
     printf("  %s\n", f->worst);
@@ -180,7 +183,7 @@ static void print_all(const struct figures *f, const struct figures *base, uint6
     printf("ms from key to frame; beside it a session of %d events; how many times as long\n",
            BASELINE);
     printf("%-28s %6s %7s %7s %7s %7s  %7s %7s  %s\n", "", "frames", "50 %", "99 %", "most",
-           "cpu99", "50 %", "99 %", "x50 x99  the longest");
+           "by wall", "50 %", "99 %", "x50 x99  the longest");
     for (int i = 0; i < MEASURE_COUNT; i++)
         print_line(names[i], &f->frames[i], &base->frames[i]);
     printf("opening: %.1f ms to the first frame (%.1f), %.0f ms until everything is there (%.0f)\n",
@@ -205,7 +208,7 @@ static bool judge(const struct figures *f, double factor)
 /* "check" or "use". */
 static int run_part(const char *part, const char *session)
 {
-    struct job job = {.path = session};
+    struct job job = {.path = session, .figures.slow = FRAME_LIMIT / 2};
     struct error e;
     enum step step = !strcmp(part, "check") ? FIRST : USE;
 

@@ -41,7 +41,7 @@ enum { WORST_SIZE = 64 };
 struct frames {
     uint64_t n;
     double median, high, most; /* high: the 99th percentile */
-    double cpu;                /* the 99th percentile of the time that this thread computed */
+    double wall;               /* the same with what other programs took of the processors */
     char worst[WORST_SIZE];    /* where and by what the longest came */
 };
 
@@ -51,6 +51,7 @@ struct figures {
     double quitting, giving_up; /* ms from leaving to the end of the process; while it loads */
     double memory;              /* bytes, everything loaded and looked at */
     uint64_t ops, states, bugs;
+    double slow; /* frames that take more ms are told as they come; 0: none is */
 };
 
 /* Each fills its part of the figures, of a session that is there. */
@@ -70,13 +71,13 @@ bool ui_terminal(const char *program, const char *session, struct figures *out, 
 /* ---- times ---- */
 
 struct samples {
-    double *wall, *cpu;
+    double *wall, *own; /* own: without what other programs took of the processors */
     size_t n, room;
     double most;
     char worst[WORST_SIZE];
 };
 
-void samples_add(struct samples *s, double wall, double cpu, const char *what);
+void samples_add(struct samples *s, double wall, double own, const char *what);
 /* Sorts, takes, frees. */
 void samples_take(struct samples *s, struct frames *out);
 

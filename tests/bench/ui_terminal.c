@@ -1,8 +1,103 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The program itself on a terminal of its own: a key goes in, and the frame is finished when no
+ * more comes out. That includes the processes' waking each other.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/clock.h"
 #include "tests/bench/ui.h"
+
+enum {
+    COLUMNS = 200,
+    ROWS = 50,
+    KEYS = 20,         /* of each sort */
+    QUIET_MS = 60,     /* no frame has a pause that long */
+    PATIENCE_MS = 5000 /* until the first byte of one */
+};
+
+/* Reads until it is quiet. Gives when the last byte came; 0 when none did. */
+static uint64_t read_frame(int terminal)
+{
+    char bytes[1 << 14];
+    uint64_t last = 0;
+
+    for (;;) {
+        struct pollfd fd = {.fd = terminal, .events = POLLIN};
+        if (poll(&fd, 1, last ? QUIET_MS : PATIENCE_MS) <= 0)
+            return last;
+        if (read(terminal, bytes, sizeof bytes) <= 0)
+            return last;
+        last = clock_now();
+    }
+}
+
+static double since(uint64_t begin, uint64_t end)
+{
+    return end > begin ? (double)(end - begin) / (double)NANOSECONDS_PER_MS : 0;
+}
+
+static bool press(int terminal, const char *key, struct samples *s)
+{
+    uint64_t begin = clock_now();
+
+    if (write(terminal, key, strlen(key)) != (ssize_t)strlen(key))
+        return false;
+    uint64_t end = read_frame(terminal);
+    if (!end)
+        return false;
+    samples_add(s, since(begin, end), since(begin, end), key[0] == '\x1b' ? "paging" : key);
+    return true;
+}
+
+static bool use(int terminal, struct samples *s)
+{
+    static const char *const keys[] = {"3", "j", "\x1b[6~", "4", "j", "\x1b[6~", "7", "j", "1"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        for (int k = 0; k < (strchr("j\x1b", keys[i][0]) ? KEYS : 1); k++)
+            if (!press(terminal, keys[i], s))
+                return false;
+    return true;
+}
+
+static pid_t start(const char *program, const char *session, int *terminal)
+{
+    struct winsize size = {.ws_col = COLUMNS, .ws_row = ROWS};
+    pid_t child = forkpty(terminal, NULL, NULL, &size);
+
+    if (child == 0) {
+        setenv("TERM", "xterm-256color", 1);
+        execl(program, "flotsam", "open", session, (char *)NULL);
+        _exit(127);
+    }
+    return child;
+}
 
 bool ui_terminal(const char *program, const char *session, struct figures *out, struct error *e)
 {
-    (void)program, (void)session, (void)out, (void)e;
-    return true;
+    struct samples samples = {0};
+    int terminal, status;
+    pid_t child = start(program, session, &terminal);
+
+    if (child < 0)
+        return error_errno(e, "cannot open a terminal");
+    bool done = read_frame(terminal) && use(terminal, &samples);
+    kill(child, SIGTERM);
+    while (read_frame(terminal))
+        ;
+    close(terminal);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (samples.n)
+        samples_take(&samples, &out->frames[MEASURE_TERMINAL]);
+    return done || error_set(e, "%s does not answer on a terminal", program);
 }

@@ -2,11 +2,11 @@
  *
  * The debugger in this process, on a screen in memory, used as a person would.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine/clock.h"
@@ -24,13 +24,15 @@ enum {
     CHECK_SECONDS = 120, /* then the check is stopped */
 };
 
+/* Folders without what belongs in them, and files that were not renamed yet, are inconsistent. */
 #define CHECK                                                                                      \
-    "check budget=600 jobs=1 checker=test ! -e {dir}/temporary-1 -a ! -e {dir}/temporary-2 "       \
-    "-a ! -e {dir}/temporary-3 -a ! -e {dir}/temporary-4"
+    "check budget=600 jobs=1 checker=for t in 1 2 3 4; do [ ! -e {dir}/temporary-$t ] || exit 1; " \
+    "[ ! -d {dir}/folder-$t ] || [ -L {dir}/folder-$t/alias-$t ] || exit 1; done"
 
 struct use {
     struct debugger *d;
     struct samples samples[MEASURE_COUNT];
+    double slow; /* see struct figures */
 };
 
 /* ---- frames ---- */
@@ -40,12 +42,21 @@ static double milliseconds(uint64_t begin, uint64_t end)
     return (double)(end - begin) / (double)NANOSECONDS_PER_MS;
 }
 
-static uint64_t computed(void)
+/* Nanoseconds that this thread was ready and others had the processors: what a busy machine adds to
+ * any program. 0 where the kernel does not count. */
+static uint64_t delayed(void)
 {
-    struct timespec t;
+    static int fd = -2;
+    char text[128];
+    unsigned long long delay = 0;
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * NANOSECONDS_PER_SECOND + (uint64_t)t.tv_nsec;
+    if (fd == -2)
+        fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    return sscanf(text, "%*u %llu", &delay) == 1 ? delay : 0;
 }
 
 static const char *desk_name(enum desk_id desk)
@@ -65,16 +76,24 @@ static void frame(struct use *u, enum measure measure, const char *command)
     enum after after;
     struct error e;
     char what[WORST_SIZE];
-    uint64_t wall = clock_now(), cpu = computed();
+    uint64_t others = delayed(), begin = clock_now();
 
     snprintf(what, sizeof what, "%s: %.40s", desk_name(d->desk), command);
-    debugger_work(d, wall + LOOP_SLICE);
+    debugger_work(d, begin + LOOP_SLICE);
+    uint64_t worked = clock_now();
     if (!debugger_command(d, command, &after, &e))
         debugger_complain(d, e.text);
+    uint64_t done = clock_now();
     debugger_take(d);
+    uint64_t taken = clock_now();
     debugger_draw(d);
-    samples_add(&u->samples[measure], milliseconds(wall, clock_now()),
-                milliseconds(cpu, computed()), what);
+    uint64_t end = clock_now();
+    double own = milliseconds(begin, end) - milliseconds(others, delayed());
+    samples_add(&u->samples[measure], milliseconds(begin, end), own, what);
+    if (u->slow > 0 && own > u->slow)
+        fprintf(stderr, "%.1f ms: %s (work %.1f, command %.1f, others %.1f, drawing %.1f)\n", own,
+                what, milliseconds(begin, worked), milliseconds(worked, done),
+                milliseconds(done, taken), milliseconds(taken, end));
 }
 
 static void rest(struct debugger *d)
@@ -130,9 +149,9 @@ static void frame_of_all(struct use *u, enum measure measure, size_t i)
 
 /* ---- a life of the debugger ---- */
 
-static bool begin(struct use *u, const char *session, struct figures *out, struct error *e)
+static bool open_session(struct use *u, const char *session, struct figures *out, struct error *e)
 {
-    *u = (struct use){0};
+    *u = (struct use){.slow = out->slow};
     uint64_t begin = clock_now();
     if (!debugger_new(&u->d, session, THEME_DEFAULT, COLUMNS, ROWS, e))
         return false;
@@ -161,7 +180,7 @@ bool ui_first(const char *session, struct figures *out, struct error *e)
 {
     struct use u;
 
-    if (!begin(&u, session, out, e))
+    if (!open_session(&u, session, out, e))
         return false;
     uint64_t deadline = clock_now() + CHECK_SECONDS * NANOSECONDS_PER_SECOND;
     frame(&u, MEASURE_CHECKING, CHECK);
@@ -315,7 +334,7 @@ bool ui_use(const char *session, struct figures *out, struct error *e)
                                         "states", "schedule", "bugs"};
     struct use u;
 
-    if (!begin(&u, session, out, e))
+    if (!open_session(&u, session, out, e))
         return false;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         use_list(&u, lists[i]);

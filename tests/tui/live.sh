@@ -32,7 +32,8 @@ shot halted 'paused'
 shot meanwhile '^\|▸ *14 '
 shot refused 'is running'
 shot stopped 'checked +(not yet|[0-9]+ states tested)'
-seen=$(sqlite3 "$place/session.flotsam" 'SELECT count(*) FROM verdicts')
+# Where it was halted before anything was tested, there is no table yet.
+seen=$(sqlite3 "$place/session.flotsam" 'SELECT count(*) FROM verdicts' 2>/dev/null || echo 0)
 
 # To the end: the script waits for it.
 checker "$check"
@@ -53,4 +54,4 @@ shot on 'checked: [0-9]+ states'
 
 # A checker that is not there.
 shots_of 'check checker=./nonesuch {dir}' 'shot missing'
-shot missing 'nonesuch'
+shot missing 'checker not found'

@@ -487,15 +487,29 @@ static void move_at_random(struct hand *h, unsigned *seed)
     }
 }
 
-static void whatever_one_does_it_is_a_schedule(void **state)
+/* The program with another file of so many bytes, written before and behind all it does. */
+static void surround(struct buf *text, unsigned bytes)
+{
+    struct buf whole = {0};
+    const char *calls = strstr(text->at, "file b");
+
+    calls = strchr(calls, '\n') + 1;
+    buf_add(&whole, text->at, (size_t)(calls - text->at));
+    buf_printf(&whole, "create d\nappend d %u 'q'\n%sappend d %u 'r'\n", bytes, calls, bytes);
+    buf_free(text);
+    *text = whole;
+}
+
+static void do_whatever(unsigned seed, int rounds, unsigned surrounding)
 {
     static const char *const models[] = {"ext4", "xfs", "btrfs", "posix", "strict", "ext4-paper"};
-    unsigned seed = 5;
-    (void)state;
-    for (int round = 0; round < 600; round++) {
+
+    for (int round = 0; round < rounds; round++) {
         struct hand h;
         struct buf text = {0};
         random_program(&text, &seed);
+        if (surrounding)
+            surround(&text, surrounding);
         take_up(&h, text.at, models[round % 6]);
         for (int move = 0; move < 40 && h.world.graph->n; move++) {
             move_at_random(&h, &seed);
@@ -506,6 +520,21 @@ static void whatever_one_does_it_is_a_schedule(void **state)
         put_down(&h);
         buf_free(&text);
     }
+}
+
+static void whatever_one_does_it_is_a_schedule(void **state)
+{
+    (void)state;
+    do_whatever(5, 600, 0);
+}
+
+/* Sets of ops are gone through by words of 64. */
+static void also_where_many_ops_are_alike(void **state)
+{
+    enum { BLOCKS = 40, BLOCK = 4096 };
+
+    (void)state;
+    do_whatever(7, 120, BLOCKS * BLOCK);
 }
 
 /* To lose something and keep it again changes nothing, and undo restores every moment. */
@@ -619,6 +648,7 @@ int main(void)
         cmocka_unit_test(a_copy_that_a_sync_carried_is_told_of),
         cmocka_unit_test(an_empty_run_has_nothing_to_walk),
         cmocka_unit_test(whatever_one_does_it_is_a_schedule),
+        cmocka_unit_test(also_where_many_ops_are_alike),
         cmocka_unit_test(undo_restores_every_moment),
         cmocka_unit_test(the_states_follow_in_slices),
     };
