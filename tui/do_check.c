@@ -132,6 +132,7 @@ bool do_stop(struct debugger *d, const char *words, enum after *after, struct er
     if (d->task == TASK_NONE)
         return error_set(e, "nothing is running");
     worker_halt(d->worker);
+    d->paused = false; /* also what was halted ends */
     debugger_say(d, "stopping; what was found is kept");
     return true;
 }
