@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/clock.h"
+#include "engine/report_words.h"
 
 static double seconds_since(uint64_t begin)
 {
@@ -87,6 +88,21 @@ static bool find_bugs(struct checking *c, struct bugs **bugs, struct error *e)
            exploration_flush(c->exploration, e);
 }
 
+/* Whether a check that was stopped has seen less than the session's report tells of: that stays, so
+ * that nobody loses a list of bugs by beginning a check and thinking better of it. The verdicts are
+ * kept in any case. */
+static bool knows_less(struct session *s, const json_t *report, const struct exploration *x,
+                       bool is_try)
+{
+    if (is_try || !exploration_counts(x)->stopped)
+        return false;
+    json_t *before = report_load(s, NULL);
+    const json_t *had = json_object_get(before, "states"), *has = json_object_get(report, "states");
+    bool less = before && report_number(has, "distinct") < report_number(had, "distinct");
+    json_decref(before);
+    return less;
+}
+
 static bool explore(struct analysis *a, const struct check_options *options,
                     struct report_times *times, json_t **report, struct error *e)
 {
@@ -97,7 +113,8 @@ static bool explore(struct analysis *a, const struct check_options *options,
     if (done) {
         times->check = seconds_since(begin);
         *report = report_build(a, c.exploration, bugs, &options->explore, times);
-        done = store(a, c.exploration, bugs, *report, options->fix_count > 0, e);
+        done = knows_less(a->session, *report, c.exploration, options->fix_count > 0) ||
+               store(a, c.exploration, bugs, *report, options->fix_count > 0, e);
         if (!done) {
             json_decref(*report);
             *report = NULL;

@@ -31,6 +31,7 @@ struct worker {
     int complaints; /* a file in memory: its standard error */
     struct buf unsent, received;
     size_t taken; /* bytes of received that were handed on */
+    size_t seen;  /* bytes of it up to which there is no further end of a line */
     uint32_t jobs;
     bool ended; /* nothing more comes from it */
     char *died;
@@ -349,18 +350,22 @@ static void read_event(json_t *o, struct worker_event *out)
 static bool next_line(struct worker *w, const char **line, size_t *length)
 {
     const char *from = w->received.at + w->taken;
-    const char *end =
-        w->received.n > w->taken ? memchr(from, '\n', w->received.n - w->taken) : NULL;
+    /* A report comes in many pieces: only the new one is searched. */
+    const char *end = w->received.n > w->seen
+                          ? memchr(w->received.at + w->seen, '\n', w->received.n - w->seen)
+                          : NULL;
     if (!end) { /* what is left moves to the front */
         if (w->taken)
             memmove(w->received.at, from, w->received.n - w->taken);
         w->received.n -= w->taken;
         w->taken = 0;
+        w->seen = w->received.n;
         return false;
     }
     *line = from;
     *length = (size_t)(end - from);
     w->taken += *length + 1;
+    w->seen = w->taken;
     return true;
 }
 

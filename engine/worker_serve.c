@@ -130,29 +130,35 @@ static void take_request(struct server *s, json_t *o)
 {
     const char *what = json_string_value(json_object_get(o, "do"));
     what = what ? what : "";
+    /* Meant is the job at hand or the next, which may not have begun yet: those who ask do not
+     * wait for it. */
+    bool busy = s->job || s->jobs.n;
     if (!strcmp(what, "pause"))
-        s->paused = s->job; /* nothing goes on between jobs */
+        s->paused = busy;
     else if (!strcmp(what, "resume"))
         s->paused = false;
     else if (!strcmp(what, "halt"))
-        s->halt = s->job;
+        s->halt = busy;
     else if (!strcmp(what, "quit"))
         s->quit = true;
     else
         vec_push(&s->jobs, json_incref(o));
 }
 
-static void take_lines(struct server *s)
+/* The first `seen` bytes have no end of a line: a long one comes in many pieces, and is not
+ * searched through again with each. */
+static void take_lines(struct server *s, size_t seen)
 {
     char *from = s->received.at, *end;
     size_t left = s->received.n;
-    while (left && (end = memchr(from, '\n', left))) {
+    while (left > seen && (end = memchr(from + seen, '\n', left - seen))) {
         json_t *o = json_loadb(from, (size_t)(end - from), 0, NULL);
         if (o)
             take_request(s, o);
         json_decref(o);
         left -= (size_t)(end + 1 - from);
         from = end + 1;
+        seen = 0;
     }
     if (left)
         memmove(s->received.at, from, left);
@@ -169,8 +175,9 @@ static void listen_for(struct server *s, int timeout_ms)
         return;
     ssize_t n = read(s->in, bytes, sizeof bytes);
     if (n > 0) {
+        size_t seen = s->received.n;
         buf_add(&s->received, bytes, (size_t)n);
-        take_lines(s);
+        take_lines(s, seen);
     } else if (n == 0 || errno != EINTR)
         s->quit = true;
 }
@@ -472,7 +479,6 @@ static void do_job(struct server *s, const json_t *job)
     struct error e;
     const char *what = json_string_value(json_object_get(job, "do"));
     s->job = (uint32_t)json_integer_value(json_object_get(job, "job"));
-    s->halt = false;
     s->counts = (struct explore_counts){0};
     s->measured = s->told = 0;
     s->rate = 0;

@@ -104,6 +104,11 @@ static void unload(struct debugger *d)
         d->desks[i].stale = true;
         d->desks[i].following = false;
     }
+    desk_main(&d->desks[DESK_graph])->picture = NULL;
+    pane_show(desk_main(&d->desks[DESK_graph]), NULL); /* it was scrolled as a picture is */
+    if (d->picture)
+        graph_picture_forget(d->picture);
+    d->drawing = false;
     walk_states_free(d->walk_states);
     schedule_rows_free(d->schedule_rows);
     walk_free(d->walk);
@@ -169,7 +174,11 @@ static void take_findings(struct debugger *d)
     bool ok = findings_finish(d->loading, &fresh, &e);
 
     d->loading = NULL;
+    /* Meanwhile somebody may have set a status, or a check have ended: its report may be older than
+     * the one in sight. */
+    ok = ok && findings_reload(&fresh, &e);
     if (!ok) {
+        findings_close(&fresh);
         d->failed = xstrdup(e.text);
         debugger_complain(d, e.text);
         debugger_stale(d);
@@ -193,8 +202,10 @@ static void take_findings(struct debugger *d)
 
 void debugger_reload(struct debugger *d)
 {
-    json_t *report = json_incref(d->findings.report);
+    json_t *report = d->findings.report;
 
+    if (d->loaded) /* else unload() leaves it alone */
+        json_incref(report);
     if (d->loading)
         findings_cancel(d->loading);
     d->loading = NULL;
@@ -202,7 +213,8 @@ void debugger_reload(struct debugger *d)
     d->findings.report = report;
     free(d->walking);
     d->walking = NULL;
-    d->verdict_version = 0;
+    d->walking_state = d->walking_bug = 0;
+    d->verdict_version = d->settled_version = 0; /* another walk counts from the beginning */
     begin_loading(d);
 }
 

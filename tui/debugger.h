@@ -214,6 +214,9 @@ bool debugger_need_check(struct debugger *d, struct error *e);
 /* The bug of that number in the report, NULL when there is none. */
 json_t *debugger_bug(const struct debugger *d, uint64_t number);
 
+/* Has the graph of a subject laid out; SUBJECT_NONE: that of the whole run. */
+bool debugger_picture(struct debugger *d, const struct subject *s, struct error *e);
+
 /* Makes a bug's or a state's schedule the one in hand. */
 bool debugger_walk_bug(struct debugger *d, uint64_t bug, struct error *e);
 bool debugger_walk_state(struct debugger *d, uint64_t state, struct error *e);

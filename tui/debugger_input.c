@@ -84,18 +84,23 @@ void debugger_hush(struct debugger *d)
     d->is_error = false;
 }
 
+/* What a key or a button stands for: it may ask for what it lacks. */
+static enum after run_asking(struct debugger *d, const char *line)
+{
+    d->by_key = true;
+    enum after after = run_line(d, line);
+    d->by_key = false;
+    return after;
+}
+
 static enum after take_key(struct debugger *d, uint32_t key)
 {
     if (prompt_is_open(d->prompt))
         return prompt_key(d->prompt, key) ? take_prompt(d) : AFTER_REDRAW;
     debugger_hush(d);
     const char *command = keymap_get(&d->keymap, key == '\n' ? TYPED_ENTER : key);
-    if (command) {
-        d->by_key = true;
-        enum after after = run_line(d, command);
-        d->by_key = false;
-        return after;
-    }
+    if (command)
+        return run_asking(d, command);
     struct buf name = {0};
     key_add_name(key, &name);
     debugger_say(d, "%s does nothing here; ? lists what does", buf_string(&name));
@@ -109,7 +114,7 @@ static enum after click_button(struct debugger *d, int column)
 {
     for (int i = 0; i < d->button_count; i++)
         if (column >= d->buttons[i].left && column < d->buttons[i].right)
-            return run_line(d, request_info(d->buttons[i].request)->name);
+            return run_asking(d, request_info(d->buttons[i].request)->name);
     return AFTER_NOTHING;
 }
 

@@ -161,7 +161,10 @@ static bool enter_graph(struct debugger *d, struct error *e)
 
 static struct view *open_graph(struct debugger *d, struct error *e)
 {
-    (void)e;
+    /* When the run was worked out again, the picture went with the graph that it was of. */
+    if (!graph_picture_subgraph(d->picture) && !d->drawing &&
+        !debugger_picture(d, &d->about[DESK_graph], e))
+        return NULL;
     desk_main(&d->desks[DESK_graph])->picture = d->picture;
     return graph_picture_view(d->picture);
 }
@@ -277,8 +280,9 @@ static struct view *open_why(struct debugger *d, struct error *e)
         set_title(d, DESK_why, "Why bug %" PRIu64 " is legal", s->number);
         return rules_of_bug(d->findings.analysis, debugger_bug(d, s->number), room(d), e);
     }
-    uint64_t a = s->number, b = d->other[DESK_why];
-    if (s->kind != SUBJECT_BEHAVIOUR || a == b) {
+    uint64_t a = s->number, b = d->other[DESK_why], n = d->findings.analysis->behaviours->n;
+    /* Numbers of another model may be beyond those that there are. */
+    if (s->kind != SUBJECT_BEHAVIOUR || a == b || a >= n || b >= n) {
         error_set(e, "why A B compares two behaviours; on a bug, w says why it is legal");
         return NULL;
     }
@@ -295,6 +299,10 @@ static struct view *open_rules(struct debugger *d, struct error *e)
 
     if (s->kind != SUBJECT_OP) {
         error_set(e, "no op is selected; a shows the rules of one");
+        return NULL;
+    }
+    if (s->number >= d->findings.analysis->graph->n) {
+        error_set(e, "there is no op %" PRIu64 " with this model", s->number);
         return NULL;
     }
     set_title(d, DESK_rules, "What op %" PRIu64 " must follow and precede", s->number);

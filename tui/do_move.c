@@ -154,10 +154,11 @@ static bool go_home(struct debugger *d, const struct subject *s, struct error *e
 
     debugger_go(d, homes[s->kind], s);
     struct pane *p = desk_main(debugger_desk(d));
-    if (s->kind == SUBJECT_FILE || !p->view || p->view->ops->find(p->view, s))
+    const struct subject *there = &d->about[d->desk]; /* `s` may be the view's that was here */
+    if (there->kind == SUBJECT_FILE || !p->view || p->view->ops->find(p->view, there))
         return true;
-    const char *name = subject_kind_name(s->kind);
-    return name ? error_set(e, "there is no %s %" PRIu64, name, s->number)
+    const char *name = subject_kind_name(there->kind);
+    return name ? error_set(e, "there is no %s %" PRIu64, name, there->number)
                 : error_set(e, "there is no such line");
 }
 

@@ -24,14 +24,14 @@ static bool this_bug(struct debugger *d, uint64_t *bug, struct error *e)
 
     if (!d->findings.report)
         return error_set(e, "the session has not been checked yet: X does it");
-    if (d->desk == DESK_schedule && d->walking_bug) {
+    if (d->desk == DESK_schedule && d->walking_bug)
         *bug = d->walking_bug;
-        return true;
-    }
-    if (!debugger_find(d, "", SUBJECT_BUG, &s, e))
+    else if (debugger_find(d, "", SUBJECT_BUG, &s, e))
+        *bug = s.number;
+    else
         return false;
-    *bug = s.number;
-    return true;
+    /* A check since then may have found fewer. */
+    return debugger_bug(d, *bug) || error_set(e, "there is no bug %" PRIu64 " any more", *bug);
 }
 
 /* ---- triage ---- */

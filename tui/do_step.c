@@ -77,9 +77,13 @@ bool debugger_walk_state(struct debugger *d, uint64_t number, struct error *e)
     if (!begin(d, &listed.state, e))
         return false;
     take_in_hand(d, xasprintf("state %" PRIu64, number), number, 0);
+    if (d->task == TASK_TEST) /* the output that comes is that state's */
+        return true;
     verdict_clear(&d->verdict);
     d->verdict = (struct verdict){.kind = verdict};
     d->verdict_version = walk_version(d->walk);
+    buf_clear(&d->output); /* it was another state's; what this one's checker said was not kept */
+    d->desks[DESK_output].stale = true;
     return true;
 }
 
@@ -103,8 +107,10 @@ void debugger_walked(struct debugger *d)
     if (d->desk != DESK_schedule)
         debugger_go(d, DESK_schedule, NULL);
     struct pane *p = desk_main(debugger_desk(d));
-    if (!p->plain && p->view)
-        pane_select(p, schedule_view_here(p->view));
+    if (p->plain || !p->view)
+        return;
+    pane_again(p); /* the row of the crash lies elsewhere, and those behind it with it */
+    pane_select(p, schedule_view_here(p->view));
 }
 
 /* ---- steps ---- */

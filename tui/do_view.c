@@ -168,10 +168,22 @@ static bool subgraph_of(struct debugger *d, const struct subject *s, struct subg
     return ok;
 }
 
+bool debugger_picture(struct debugger *d, const struct subject *s, struct error *e)
+{
+    struct subgraph *graph;
+    struct subject op;
+
+    if (!subgraph_of(d, s, &graph, e) || !graph_picture_show(d->picture, graph, e))
+        return false;
+    d->drawing = true;
+    /* What one came from is selected; else whatever comes first. */
+    d->picture_op = debugger_lead(d, s, SUBJECT_OP, &op) ? (uint32_t)op.number : 0;
+    return true;
+}
+
 bool do_graph(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct subject s = {0}, op;
-    struct subgraph *graph;
+    struct subject s = {0};
 
     (void)after;
     if (!debugger_need_analysis(d, e))
@@ -181,11 +193,8 @@ bool do_graph(struct debugger *d, const char *words, enum after *after, struct e
                          words);
     if (!*words && !debugger_subject(d, &s, NULL))
         s = (struct subject){0};
-    if (!subgraph_of(d, &s, &graph, e) || !graph_picture_show(d->picture, graph, e))
+    if (!debugger_picture(d, &s, e))
         return false;
-    d->drawing = true;
-    /* What one came from is selected; else whatever comes first. */
-    d->picture_op = debugger_lead(d, &s, SUBJECT_OP, &op) ? (uint32_t)op.number : 0;
     debugger_go(d, DESK_graph, &s);
     return true;
 }
@@ -195,6 +204,8 @@ bool do_implied(struct debugger *d, const char *words, enum after *after, struct
     (void)words, (void)after;
     if (d->desk != DESK_graph)
         return error_set(e, "no graph is in view; 5 draws one");
+    if (!debugger_need_analysis(d, e))
+        return false;
     struct subgraph *graph;
     d->transitive = !d->transitive;
     debugger_say(d, d->transitive ? "all edges" : "without the edges that others imply");

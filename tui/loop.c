@@ -194,6 +194,10 @@ static void go_round(struct debugger *d, struct terminal *t)
         wait_for_something(d, !waits);
         if (waits)
             idle = 0;
+        if (resized) {
+            resized = 0;
+            terminal_measure(t);
+        }
         if (take_inputs(d, t) == AFTER_LEAVE)
             return;
     }

@@ -77,7 +77,8 @@ void debugger_go(struct debugger *d, enum desk_id desk, const struct subject *ab
     debugger_desk(d)->focus = 0;
     debugger_open(d);
     struct pane *p = desk_main(debugger_desk(d));
-    uint64_t row = about && p->view ? p->view->ops->find(p->view, about) : 0;
+    /* By our own copy: the path may have been the view's that was open here. */
+    uint64_t row = about && p->view ? p->view->ops->find(p->view, &d->about[desk]) : 0;
     if (row) {
         pane_filter(p, NULL, NULL);
         pane_select(p, row);

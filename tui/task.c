@@ -118,6 +118,14 @@ static void complain_of_task(struct debugger *d, const char *text)
     free(ours);
 }
 
+/* Without a report: what was shown of it while it ran gives way to the one before. */
+static void end_task(struct debugger *d)
+{
+    d->task = TASK_NONE;
+    d->has_progress = false;
+    debugger_stale(d);
+}
+
 static void take_event(struct debugger *d, struct worker_event *event)
 {
     switch (event->kind) {
@@ -145,8 +153,7 @@ static void take_event(struct debugger *d, struct worker_event *event)
         break;
     case WORKER_FAILED:
         complain_of_task(d, event->text);
-        d->task = TASK_NONE;
-        d->has_progress = false;
+        end_task(d);
         break;
     case WORKER_STATE:
     case WORKER_NOTHING:
@@ -171,9 +178,7 @@ void task_take(struct debugger *d)
                               worker_died(d->worker));
         debugger_complain(d, why);
         free(why);
-        d->task = TASK_NONE;
-        d->has_progress = false;
-        d->desks[DESK_overview].stale = true;
+        end_task(d);
     }
 }
 
@@ -219,8 +224,11 @@ bool task_settle_state(struct debugger *d, uint64_t deadline, bool *done, struct
         if (!v)
             continue;
         part = true;
+        bool had_rows = strcmp(v->ops->name, "state") != 0 || state_view_path(v, 1);
         if (!strcmp(v->ops->name, "state") && !state_view_settle(v, deadline, &part, e))
             return false;
+        if (part && !had_rows) /* those of another state, until now */
+            pane_again(&desk->panes[i]);
         if (!strcmp(v->ops->name, "difference") && !difference_view_settle(v, deadline, &part, e))
             return false;
         *done &= part;

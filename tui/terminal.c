@@ -66,7 +66,8 @@ bool terminal_open(struct terminal **out, struct error *e)
                          "the terminal %s is not known here; set TERM to one that is, such as "
                          "xterm",
                          name && *name ? name : "(TERM is not set)");
-    if (!newterm(NULL, stdout, stdin))
+    const char *move = tigetstr("cup");
+    if (!move || move == (const char *)-1 || !newterm(NULL, stdout, stdin))
         return error_set(e, "the terminal %s cannot be used for a screen", name ? name : "");
     struct terminal *t = xcalloc(1, sizeof *t);
     rescue_arm(true);
@@ -109,6 +110,15 @@ void terminal_size(const struct terminal *t, int *columns, int *rows)
 {
     (void)t;
     getmaxyx(stdscr, *rows, *columns);
+}
+
+void terminal_measure(struct terminal *t)
+{
+    struct winsize size;
+
+    (void)t;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col)
+        resizeterm(size.ws_row, size.ws_col); /* which has KEY_RESIZE read next */
 }
 
 bool terminal_has_colours(const struct terminal *t)

@@ -21,6 +21,9 @@ void terminal_close(struct terminal *t);
 
 void terminal_size(const struct terminal *t, int *columns, int *rows);
 
+/* Its size has changed (SIGWINCH): the next thing read is the new one. */
+void terminal_measure(struct terminal *t);
+
 /* Whether it shows colours, and NO_COLOR does not forbid them. */
 bool terminal_has_colours(const struct terminal *t);
 

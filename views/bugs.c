@@ -12,7 +12,7 @@ enum { NUMBER, KIND, WHAT, WHERE, STATES, STATUS, COLUMNS };
 
 struct bugs_view {
     struct view view;
-    const json_t *bugs;
+    json_t *bugs;
 };
 
 static const struct column *columns(struct view *v, size_t *n)
@@ -86,6 +86,7 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
 
 static void close_view(struct view *v)
 {
+    json_decref(((struct bugs_view *)v)->bugs);
     free(v);
 }
 
@@ -116,6 +117,6 @@ struct view *bugs_view_open(const json_t *report)
     };
     struct bugs_view *b = xcalloc(1, sizeof *b);
     b->view.ops = &ops;
-    b->bugs = json_object_get(report, "bugs");
+    b->bugs = json_incref(json_object_get(report, "bugs"));
     return &b->view;
 }

@@ -10,7 +10,8 @@
 
 #include "views/view.h"
 
-/* The report must live as long as the view, which the caller closes by its ops. */
+/* The caller closes it by its ops. It keeps the bugs that it shows: the report may be gone before
+ * it, since another is read when a check ends or a bug's status changes. */
 struct view *bugs_view_open(const json_t *report);
 
 #endif

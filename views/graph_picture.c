@@ -42,15 +42,22 @@ static void forget_coming(struct graph_picture *p)
     p->coming = NULL;
 }
 
+void graph_picture_forget(struct graph_picture *p)
+{
+    forget_coming(p);
+    drawing_free(p->shown);
+    p->shown = NULL;
+    p->selected = NO_NODE;
+    graph_detail_clear(&p->detail);
+}
+
 void graph_picture_free(struct graph_picture *p)
 {
     if (!p)
         return;
-    forget_coming(p);
+    graph_picture_forget(p);
     layout_jobs_wait();
     close(p->fd);
-    drawing_free(p->shown);
-    graph_detail_clear(&p->detail);
     free(p);
 }
 

@@ -30,6 +30,9 @@ void graph_picture_free(struct graph_picture *p);
  * still waiting is forgotten. */
 bool graph_picture_show(struct graph_picture *p, struct subgraph *s, struct error *e);
 
+/* Forgets what is shown and what is coming, before what the subgraphs were made from goes. */
+void graph_picture_forget(struct graph_picture *p);
+
 /* Becomes readable when a layout has ended: then poll. */
 int graph_picture_fd(const struct graph_picture *p);
 

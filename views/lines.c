@@ -13,6 +13,7 @@ struct written {
     const char *label;
     struct cell text;
     struct subject about;
+    char *path; /* of what it is about, when that has one */
 };
 
 struct lines {
@@ -26,6 +27,8 @@ struct cell *lines_add(struct lines *l, const char *label, struct subject about)
     struct written *w = vec_add(&l->at);
 
     *w = (struct written){.label = label, .about = about};
+    if (about.path)
+        w->about.path = w->path = xstrdup(about.path);
     return &w->text;
 }
 
@@ -133,8 +136,10 @@ static void close_view(struct view *v)
 {
     struct lines *l = (struct lines *)v;
 
-    for (size_t i = 0; i < l->at.n; i++)
+    for (size_t i = 0; i < l->at.n; i++) {
         cell_free(&l->at.at[i].text);
+        free(l->at.at[i].path);
+    }
     vec_free(&l->at);
     free(l);
 }

@@ -14,7 +14,7 @@ struct lines;
 struct lines *lines_new(const char *name);
 
 /* A row, and the cell to write its text into; valid until the next. The label is the caller's, and
- * lives as long as the view; "" beneath another. */
+ * lives as long as the view; "" beneath another. The path of what it is about is copied. */
 struct cell *lines_add(struct lines *l, const char *label, struct subject about);
 
 /* Rows of a text that is safe to show, folded at its spaces and newlines to so many columns; a

@@ -62,12 +62,59 @@ for name in "${commands[@]}"; do
     says "^flotsam: $name has no option --no-such-option"
 done
 
-complete_words flotsam record --backend ''
-[[ " ${COMPREPLY[*]} " == *" ptrace "* ]] || fail "completion does not know the backends"
+# offers WORDS -- WORD...: at least these, for the last word.
+offers() {
+    local wanted=() word
+    while [ "$1" != -- ]; do
+        wanted+=("$1")
+        shift
+    done
+    shift
+    complete_words "$@"
+    for word in "${wanted[@]}"; do
+        [[ " ${COMPREPLY[*]} " == *" $word "* ]] ||
+            fail "completion of $* does not offer $word, but ${COMPREPLY[*]}"
+    done
+}
+
+# offers_only WORDS -- WORD...: these, in this order, and nothing else.
+offers_only() {
+    offers "$@"
+    local all="$*"
+    [ "${COMPREPLY[*]}" = "${all%%' -- '*}" ] || fail "completion offers ${COMPREPLY[*]}"
+}
+
+offers ptrace -- flotsam record --backend ''
+offers open export -- flotsam ''
+offers --script --size --theme -- flotsam open --
+offers --what --format --output --limit --transitive --model -- flotsam export --
+offers_only graph behaviour: group: bug: op: -- flotsam export --what ''
+offers_only bug: -- flotsam export s.flotsam --what bu
+offers_only svg -- flotsam export --format s
+offers_only dark -- flotsam open --theme d
+offers_only dark -- flotsam open --theme = d
+offers light high-contrast monochrome -- flotsam open --theme =
+offers ext4 xfs btrfs posix ext4-paper strict -- flotsam check --model ''
+offers_only exhaustive -- flotsam check --strategy e
+offers rename fdatasync -- flotsam trace --call ''
+offers_only text json sarif junit -- flotsam report --format ''
+for name in $(cd "$top/themes" && echo *.theme); do
+    offers "${name%.theme}" -- flotsam open s.flotsam --theme ''
+done
+mkdir -p "$XDG_CONFIG_HOME/flotsam/themes"
+# shellcheck disable=SC2016 # a name that must not be run
+touch "$XDG_CONFIG_HOME/flotsam/themes/mine.theme" "$XDG_CONFIG_HOME/flotsam/themes/"'$(touch evil).theme'
+offers dark mine -- flotsam open --theme ''
+[ ! -e evil ] || fail "completion ran the name of a theme"
+complete_words flotsam export --what bug : ''
+[ -z "${COMPREPLY[*]}" ] || fail "completion knows a bug's number: ${COMPREPLY[*]}"
+touch walk.script
+offers_only walk.script -- flotsam open --script w
 mkdir sub
 touch sub/a.flotsam sub/b.ini sub/c.txt
-complete_words flotsam trace sub/
-[ "${COMPREPLY[*]}" = sub/a.flotsam ] || fail "completion of sessions offers ${COMPREPLY[*]}"
+for name in trace open export; do
+    offers_only sub/a.flotsam -- flotsam "$name" sub/
+done
 
 run 0 "$FLOTSAM" --version
 prints '^flotsam [0-9.]+$'
@@ -83,8 +130,25 @@ run 2 "$FLOTSAM" help recrod
 says 'did you mean record\?'
 run 2 "$FLOTSAM" trace
 says 'no session here'
+run 2 "$FLOTSAM" open
+says 'no session here'
+run 2 "$FLOTSAM" export
+says 'no session here'
 run 2 "$FLOTSAM" gone.flotsam
 says 'gone.flotsam'
+run 2 "$FLOTSAM" open gone.flotsam
+says 'gone.flotsam'
+run 2 "$FLOTSAM" export gone.flotsam
+says 'gone.flotsam'
+run 2 "$FLOTSAM" open a.flotsam b.flotsam
+says "an argument too many: b.flotsam"
+for size in 80 80x 0x24 80x24x3 x; do
+    run 2 "$FLOTSAM" open --size "$size"
+    says "$size is no size; write it as 80x24"
+done
+run 2 "$FLOTSAM" help trace --man
+run 2 "$FLOTSAM" export --format jpg
+says 'jpg'
 run 2 "$FLOTSAM" gone.ini
 says 'no config at gone.ini'
 

@@ -58,6 +58,7 @@ poll 10 none_left || fail "still running: $(debuggers)"
 
 # A check that takes its time: one types meanwhile, the process that checks is killed.
 slow() {
+    cp "$scratch/current.flotsam" "$place/session.flotsam"
     sqlite3 "$place/session.flotsam" "DELETE FROM verdicts; UPDATE meta SET
         value = 'sleep 0.2; cd {dir} && ../check .' WHERE key = 'checker'"
 }
@@ -77,6 +78,7 @@ press 1
 expect '─ Overview ─'
 kill -s KILL "$worker"
 expect 'killed|signal 9|SIGKILL|died'
+expect_gone 'checking'
 press 2
 expect '─ Bugs ─'
 # It checks again when it is asked to, and goes when the debugger does.
@@ -86,6 +88,7 @@ press Q
 ended 0
 
 # The debugger is killed while it checks: what checks for it goes too.
+slow
 begin
 press X
 expect 'checking [1-9][0-9]* states'
@@ -95,6 +98,7 @@ poll 30 test -s "$scratch/tty-after" || fail "the shell did not go on"
 type_line 'reset'
 
 # The terminal goes away.
+slow
 begin
 press X
 expect 'checking [1-9][0-9]* states'

@@ -58,10 +58,10 @@ expect '^▸ *2 '
 press 3 g
 expect '^:go'
 press Escape
-press Home
-expect '^▸ *1 '
+press '<'
+expect '^▸ *1 .*execve'
 mouse 65 10 6
-expect_gone '^▸ *1 '
+expect_gone '^▸ .*execve'
 mouse 0 3 23
 expect '^/'
 press Escape

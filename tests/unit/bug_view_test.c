@@ -48,6 +48,25 @@ static void the_list_has_where_and_status(void **state)
     json_decref(report);
 }
 
+/* Another report is read while views of the one before are still there. */
+static void views_outlive_the_report(void **state)
+{
+    json_t *report = sample_all();
+    struct view *list = bugs_view_open(report), *full = bug_view(bug_of(report, 0), WIDE);
+    struct subject line = {0};
+    uint64_t n = list->ops->count(list);
+    (void)state;
+    json_decref(report);
+    assert_int_equal(list->ops->count(list), n);
+    assert_non_null(strstr(view_row(list, 1), "CURRENT.new renamed to CURRENT"));
+    for (uint64_t row = 1; row <= full->ops->count(full) && line.kind != SUBJECT_LINE; row++)
+        assert_true(full->ops->subject(full, row, &line, NULL));
+    assert_int_equal(line.kind, SUBJECT_LINE);
+    assert_non_null(strstr(line.path, "store.c"));
+    list->ops->close(list);
+    full->ops->close(full);
+}
+
 /* --- In full ------------------------------------------------------------------------------- */
 
 static void a_bug_says_what_survived_what_was_lost_and_why_that_is_legal(void **state)
@@ -217,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_list_has_where_and_status),
+        cmocka_unit_test(views_outlive_the_report),
         cmocka_unit_test(a_bug_says_what_survived_what_was_lost_and_why_that_is_legal),
         cmocka_unit_test(its_lines_are_about_what_they_name),
         cmocka_unit_test(a_narrow_pane_folds_and_loses_no_word),

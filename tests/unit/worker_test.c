@@ -62,14 +62,15 @@ static void wait_for_it(struct worker *w)
     poll(&fd, 1, 100);
 }
 
-/* The next event of some kind; the others are thrown away. Fails when the job does, or time. */
-static struct worker_event next(struct worker *w, enum worker_event_kind kind)
+/* The next event of either kind; the others are thrown away. Fails when the job does, or time. */
+static struct worker_event next_of(struct worker *w, enum worker_event_kind kind,
+                                   enum worker_event_kind other)
 {
     uint64_t end = clock_now() + PATIENCE * NANOSECONDS_PER_SECOND;
     struct worker_event event;
     while (clock_now() < end && !worker_died(w)) {
         while (worker_read(w, &event)) {
-            if (event.kind == kind)
+            if (event.kind == kind || event.kind == other)
                 return event;
             if (event.kind == WORKER_FAILED)
                 fail_msg("%s", event.text);
@@ -79,6 +80,11 @@ static struct worker_event next(struct worker *w, enum worker_event_kind kind)
     }
     fail_msg("it did not come; %s", worker_died(w) ? worker_died(w) : "the worker lives");
     return event;
+}
+
+static struct worker_event next(struct worker *w, enum worker_event_kind kind)
+{
+    return next_of(w, kind, kind);
 }
 
 static struct worker_check exhaustive(const char *checker)
@@ -175,6 +181,34 @@ static void a_check_can_be_paused_and_ended(void **state)
     worker_event_clear(&event);
     /* What was found is kept: the next one goes on there. */
     worker_check(w, &check);
+    event = next(w, WORKER_DONE);
+    assert_true(json_is_true(json_object_get(json_object_get(event.body, "states"), "complete")));
+    worker_event_clear(&event);
+    worker_stop(w);
+    free(slow);
+}
+
+/* Who asks for a check and thinks better of it does not wait for it to begin. */
+static void a_check_can_be_ended_and_paused_before_it_begins(void **state)
+{
+    struct run *f = *state;
+    make_run(f);
+    char *slow = xasprintf("sleep 0.05; %s", keeps);
+    struct worker *w = start(f);
+    struct worker_check check = exhaustive(slow);
+    worker_check(w, &check);
+    worker_halt(w);
+    struct worker_event event = next_of(w, WORKER_FAILED, WORKER_DONE);
+    assert_int_equal(event.kind, WORKER_FAILED);
+    assert_string_equal(event.text, "interrupted");
+    worker_event_clear(&event);
+    check.checker = keeps;
+    worker_check(w, &check);
+    worker_pause(w);
+    event = next(w, WORKER_PROGRESS);
+    assert_true(event.paused);
+    worker_event_clear(&event);
+    worker_resume(w);
     event = next(w, WORKER_DONE);
     assert_true(json_is_true(json_object_get(json_object_get(event.body, "states"), "complete")));
     worker_event_clear(&event);
@@ -497,6 +531,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         run_case(what_it_finds_is_told_as_it_is_found),
         run_case(a_check_can_be_paused_and_ended),
+        run_case(a_check_can_be_ended_and_paused_before_it_begins),
         run_case(a_try_is_a_check_with_syncs_pretended),
         run_case(what_cannot_be_done_is_said),
         run_case(a_state_is_tested_and_its_output_arrives_meanwhile),
