@@ -152,9 +152,14 @@ static bool go_home(struct debugger *d, const struct subject *s, struct error *e
         [SUBJECT_LINE] = DESK_source,
     };
 
-    debugger_go(d, homes[s->kind], s);
+    /* A path may belong to a view that going there closes. */
+    char *path = s->path ? xstrdup(s->path) : NULL;
+    struct subject to = {s->kind, s->number, path};
+    debugger_go(d, homes[s->kind], &to);
     struct pane *p = desk_main(debugger_desk(d));
-    if (s->kind == SUBJECT_FILE || !p->view || p->view->ops->find(p->view, s))
+    bool found = s->kind == SUBJECT_FILE || !p->view || p->view->ops->find(p->view, &to);
+    free(path);
+    if (found)
         return true;
     const char *name = subject_kind_name(s->kind);
     return name ? error_set(e, "there is no %s %" PRIu64, name, s->number)
