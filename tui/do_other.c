@@ -80,8 +80,11 @@ bool do_bind(struct debugger *d, const char *words, enum after *after, struct er
     uint32_t key = name ? key_find(name, strlen(name)) : TYPED_NOTHING;
 
     (void)after;
-    bool ok = key != TYPED_NOTHING || error_set(e, "no key is called %s; write s, C-l, PgDn, F5, …",
-                                                name ? name : "nothing");
+    bool ok = key != TYPED_NOTHING;
+    if (!name)
+        error_set(e, "bind which key? bind KEY COMMAND, as in bind F5 check");
+    else if (!ok)
+        error_set(e, "no key is called %s; write s, C-l, PgDn, F5, …", name);
     free(name);
     if (ok && *words && request_find(words, strcspn(words, " "), e) == REQUEST_COUNT)
         ok = false;
@@ -125,6 +128,8 @@ bool do_dump(struct debugger *d, const char *words, enum after *after, struct er
     debugger_draw(d);
     if (!what || !*words)
         ok = error_set(e, "dump what, and where? dump screen|styles|view FILE");
+    else if (d->interactive && !strcmp(words, "-"))
+        ok = error_set(e, "standard output is this terminal; name a file");
     else if (!strcmp(what, "screen"))
         screen_text(&d->screen, &text);
     else if (!strcmp(what, "styles"))
