@@ -15,9 +15,10 @@ VERSION := 0.1
 # What apt installs where something is missing: to build, and what the tests need besides.
 BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
                   libncurses-dev libreadline-dev libgraphviz-dev libxxhash-dev libzstd-dev \
-                  libseccomp-dev libjansson-dev libinih-dev libzydis-dev
+                  libseccomp-dev libjansson-dev libinih-dev libzydis-dev valgrind
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
-                  strace procps jq tmux graphviz mandoc libleveldb-dev librocksdb-dev liblmdb-dev libgdbm-dev
+                  strace procps jq tmux graphviz mandoc libleveldb-dev librocksdb-dev liblmdb-dev \
+                  libgdbm-dev libpmemobj-dev libpmem-dev
 
 LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph \
              ncursesw readline
@@ -45,7 +46,7 @@ TOOLS    := $(patsubst %.c,$(O)/%,$(wildcard tests/*.c))
 
 .SECONDARY:
 .PHONY: all help run test unit fuzz fuzzers deps deps-test install uninstall clean test-programs
-all: $(O)/flotsam
+all: $(O)/flotsam store-tool
 
 help:
 	@printf '%s\n' \
@@ -55,6 +56,7 @@ help:
 	'make unit            build and run the unit tests' \
 	'make fuzz            run each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS))' \
 	'make bench-record    what recording costs, against native and strace' \
+	'make bench-stores    what tracing stores costs, against native and other Valgrind tools' \
 	'make bench-check     what checking costs: LevelDB, and states a second' \
 	'make bench-scale     how time and memory grow from ten thousand events to a million' \
 	'make bench-ui        how long keys wait in the debugger, on a session of a million events' \
@@ -78,6 +80,9 @@ $(O)/lib$(1).a: $(call OBJECTS,$(1))
 	$(Q)ar rcs $$@ $$^
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
+
+# The tracer of stores, where Valgrind is installed.
+include tracer/valgrind/rules.mk
 
 # The program without its main(), for unit tests.
 $(O)/libtui.a: $(filter-out $(O)/tui/main.o,$(call OBJECTS,tui))
@@ -170,6 +175,7 @@ COMPLETION = share/bash-completion/completions
 MAN        = share/man/man1
 DOC        = share/doc/flotsam
 THEMES     = share/flotsam/themes
+TOOLS_AT   = lib/flotsam/valgrind
 THEME_FILES := $(wildcard themes/*.theme)
 
 install: all
@@ -180,13 +186,17 @@ install: all
 	chmod 644 $(root)/$(COMPLETION)/flotsam $(root)/$(MAN)/flotsam.1
 	install -m 644 LICENSE README.md $(root)/$(DOC)
 	$(if $(THEME_FILES),install -m 644 $(THEME_FILES) $(root)/$(THEMES))
+	if [ -x $(STORE_TOOL) ]; then install -d $(root)/$(TOOLS_AT) && \
+	    install -m 755 $(STORE_TOOL) $(root)/$(TOOLS_AT) && \
+	    cp -P $(addprefix $(dir $(STORE_TOOL)),default.supp vgpreload_core-amd64-linux.so) \
+	        $(root)/$(TOOLS_AT); fi
 
 # Folders that others share go only when they are empty and not the system's own.
 uninstall:
 	rm -f $(root)/bin/flotsam $(root)/$(COMPLETION)/flotsam $(root)/$(MAN)/flotsam.1
-	rm -rf $(root)/$(DOC) $(root)/share/flotsam
+	rm -rf $(root)/$(DOC) $(root)/share/flotsam $(root)/lib/flotsam
 	$(if $(DESTDIR)$(filter-out /usr /usr/local,$(prefix)), \
-	    for d in bin $(COMPLETION) $(MAN) share/doc; do \
+	    for d in bin lib $(COMPLETION) $(MAN) share/doc; do \
 	        [ ! -d $(root)/$$d ] || (cd $(root) && rmdir -p --ignore-fail-on-non-empty $$d); done)
 
 clean:

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "engine/escape.h"
+#include "engine/storetool.h"
 
 /* Crash states are laid out in memory; less than this holds few of them. */
 enum { TMPFS_LEAST_MIB = 64 };
@@ -221,9 +222,18 @@ static bool probe_program(const char *name, const char *command, struct buf *fou
     return true;
 }
 
-static bool probe_valgrind(struct buf *found)
+static bool probe_store_tracer(struct buf *found)
 {
-    return probe_program("valgrind", "valgrind --version 2>/dev/null </dev/null", found);
+    struct storetool tool;
+    struct error e;
+    if (!storetool_find(&tool, &e)) {
+        buf_text(found, *tool.launcher ? "Valgrind is installed, the tool is not built"
+                                       : "Valgrind is not installed");
+        return false;
+    }
+    buf_text(found, "a tool for ");
+    add_safe(found, tool.launcher);
+    return true;
 }
 
 static bool probe_dot(struct buf *found)
@@ -301,8 +311,8 @@ static const struct doctor_check checks[] = {
      "sysctl kernel.unprivileged_userns_clone=1, or run as root"},
     {"overlayfs", STATES, false, probe_overlay, "modprobe overlay"},
     {"memory for states", STATES, false, probe_memory, "mount -o remount,size=1G /dev/shm"},
-    {"valgrind", "recording stores to mapped files (later)", false, probe_valgrind,
-     "apt install valgrind"},
+    {"store tracer", "recording stores to mapped files", false, probe_store_tracer,
+     "apt install valgrind (3.19), then build flotsam again: make"},
     {"dot", "the tests; turning exported dot into other formats", false, probe_dot,
      "apt install graphviz"},
     {"fuse", "tests", false, probe_fuse, "modprobe fuse"},

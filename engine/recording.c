@@ -39,8 +39,23 @@ struct notice {
     bool dirty;
 };
 
+/* To remember every small payload would cost more than to keep it twice: stores to memory have
+ * millions of them, most often of one register. The recent ones are remembered. */
+enum { SMALL_PAYLOAD = 32, SMALL_REMEMBERED = 1 << 14 };
+
+struct payload_key {
+    XXH128_hash_t hash;
+    uint64_t size;
+};
+
+struct small_payload {
+    struct payload_key key;
+    uint64_t position;
+};
+
 struct recording {
     /* Only the caller's thread uses these. */
+    struct small_payload *small;
     struct map strings, modules, stacks, payloads, notice_index;
     uint32_t string_count, module_count, stack_count, file_count, process_count, thread_count;
     uint64_t events;
@@ -218,6 +233,7 @@ static void release(struct recording *r)
     }
     vec_free(&r->notices);
     free(r->pack);
+    free(r->small);
     pthread_cond_destroy(&r->wake);
     pthread_cond_destroy(&r->space);
     pthread_mutex_destroy(&r->lock);
@@ -229,6 +245,7 @@ bool recording_create(struct recording **out, const char *path, struct error *e)
     struct recording *r = xcalloc(1, sizeof *r);
     r->path = path;
     r->pack = xcalloc(1, PACK_SIZE);
+    r->small = xcalloc(SMALL_REMEMBERED, sizeof *r->small);
     r->row_end = PAYLOAD_ZEROS + 1;
     pthread_mutex_init(&r->lock, NULL);
     pthread_condattr_t monotonic;
@@ -406,16 +423,24 @@ static bool all_zero(const uint8_t *bytes, size_t size)
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
+/* Where the position of these bytes is, or is to be put. */
+static uint64_t *find_payload(struct recording *r, const struct payload_key *key, bool *fresh)
+{
+    if (key->size > SMALL_PAYLOAD)
+        return map_put(&r->payloads, key, sizeof *key, fresh);
+    struct small_payload *small = &r->small[key->hash.low64 % SMALL_REMEMBERED];
+    *fresh = memcmp(&small->key, key, sizeof *key) != 0;
+    small->key = *key;
+    return &small->position;
+}
+
 uint64_t recording_payload(struct recording *r, const void *bytes, size_t size)
 {
     if (all_zero(bytes, size))
         return PAYLOAD_ZEROS;
-    struct {
-        XXH128_hash_t hash;
-        uint64_t size;
-    } key = {XXH3_128bits(bytes, size), size};
+    struct payload_key key = {XXH3_128bits(bytes, size), size};
     bool fresh;
-    uint64_t *position = map_put(&r->payloads, &key, sizeof key, &fresh);
+    uint64_t *position = find_payload(r, &key, &fresh);
     if (fresh) {
         pthread_mutex_lock(&r->lock);
         *position = r->row_end;
@@ -519,6 +544,28 @@ uint64_t recording_begin(struct recording *r, const struct event *event)
     return event_number;
 }
 
+/* After its last record has ended. */
+static size_t close_record(struct recording *r, struct chunk *c, size_t index)
+{
+    c->dirty = true;
+    if (c->count < EVENTS_PER_CHUNK || c->open)
+        return 0;
+    retire_chunk(r, index);
+    return EVENTS_PER_CHUNK * sizeof(struct event);
+}
+
+void recording_instant(struct recording *r, const struct event *event)
+{
+    if (!has_failed(r)) {
+        pthread_mutex_lock(&r->lock);
+        struct chunk *c = last_chunk(r);
+        c->records[c->count++] = *event;
+        added(r, close_record(r, c, r->chunks.n - 1));
+        pthread_mutex_unlock(&r->lock);
+    }
+    r->events++;
+}
+
 void recording_end(struct recording *r, uint64_t event_number, const struct event *event)
 {
     if (has_failed(r))
@@ -531,11 +578,7 @@ void recording_end(struct recording *r, uint64_t event_number, const struct even
         c->records[at] = *event;
         c->is_open[at] = false;
         c->open--;
-        c->dirty = true;
-        bool final = c->count == EVENTS_PER_CHUNK && c->open == 0;
-        if (final)
-            retire_chunk(r, index);
-        added(r, final ? EVENTS_PER_CHUNK * sizeof *event : 0);
+        added(r, close_record(r, c, index));
     }
     pthread_mutex_unlock(&r->lock);
 }

@@ -3,11 +3,11 @@
  * recording: the session file while a run is being recorded, and the only writer of its trace.
  *
  * Numbers for strings, modules, stacks, files, threads and payloads are given out at once; equal
- * strings, modules, stacks and payloads get equal numbers. The bytes go to the file from a thread
- * of its own, at least every tenth of a second, in SQLite transactions: when the recorder is
- * killed, the session opens with all but the last moment. Event records go in chunks of
- * EVENTS_PER_CHUNK, payload bytes in packs of PACK_SIZE; both are compressed with zstd, the last
- * one of each being rewritten as it grows.
+ * strings, modules, stacks and payloads get equal numbers (small payloads: when they are met again
+ * soon). The bytes go to the file from a thread of its own, at least every tenth of a second, in
+ * SQLite transactions: when the recorder is killed, the session opens with all but the last moment.
+ * Event records go in chunks of EVENTS_PER_CHUNK, payload bytes in packs of PACK_SIZE; both are
+ * compressed with zstd, the last one of each being rewritten as it grows.
  *
  * All functions are called from one thread. None of them blocks on the disk, except when more than
  * a bounded amount waits to be written. A failure of the disk does not show until
@@ -66,6 +66,9 @@ void recording_notice(struct recording *r, const char *kind, const char *what);
  * until recording_end(), which replaces the whole record. */
 uint64_t recording_begin(struct recording *r, const struct event *event);
 void recording_end(struct recording *r, uint64_t number, const struct event *event);
+
+/* An event that begins and ends at once: the same as both, cheaper. */
+void recording_instant(struct recording *r, const struct event *event);
 
 /* True when the session can no longer be written; e says why. Cheap: call it per event. */
 bool recording_failed(struct recording *r, struct error *e);

@@ -33,7 +33,8 @@ struct replay_counts {
     uint64_t applied;    /* changed something, or could have */
     uint64_t unfinished; /* would have changed something, but never returned */
     uint64_t reordered;  /* ran at the same time as others, and were possible only after them */
-    uint64_t mappings;   /* shared and writable: what was stored there is not replayed */
+    uint64_t mappings;   /* shared and writable: what was stored there is replayed only when the
+                            session has stores */
 };
 
 /* The tree at the end of the run, nothing lost. The caller frees it with tree_free. */

@@ -29,7 +29,7 @@ struct sqlite3;
  *   started     UTC, ISO 8601                        seconds     how long the recording took
  *   complete    1 when the recorder finished; absent when it was killed or the disk filled
  *   events      how many there are; absent likewise
- *   flotsam     the version that recorded it
+ *   flotsam     the version that recorded it         streamed    bytes from the store tracer
  *   checker     the command of the target's config   folder      where it is run
  *   acknowledgements, strategy, behaviour_max, gap   as in that config
  *   model                                            likewise, as model_find takes it */
@@ -43,6 +43,9 @@ struct sqlite3 *session_db(struct session *s); /* for the modules that keep tabl
 
 /* NULL when the key is absent. Valid until the session is closed. */
 const char *session_meta(struct session *s, const char *key);
+
+/* Whether the backend saw stores to mapped files: they are in the trace then. */
+bool session_has_stores(struct session *s);
 
 /* Keeps a fact with the session. Fails when the file cannot be written. */
 bool session_set_meta(struct session *s, const char *key, const char *value, struct error *e);

@@ -54,6 +54,12 @@ const char *session_meta(struct session *s, const char *key)
     return value;
 }
 
+bool session_has_stores(struct session *s)
+{
+    const char *backend = session_meta(s, "backend");
+    return backend && strcmp(backend, "ptrace") != 0;
+}
+
 bool session_set_meta(struct session *s, const char *key, const char *value, struct error *e)
 {
     sqlite3_stmt *statement = NULL;

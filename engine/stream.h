@@ -72,11 +72,13 @@
     X(EXEC, "exec")             /* path the program */                                             \
     X(EXIT, "exit")             /* result the status as wait() gives it; the thread's last event */ \
     X(PRINT, "print")           /* payload, size: what the world was told; fd 1 or 2 */            \
-    X(MARKER, "marker")         /* payload, size: one line written to FLOTSAM_MARK */              \
-    X(STORE, "store")           /* file; offset, size, payload; address */                         \
+    X(MARKER, "marker")         /* payload, size: one line written to FLOTSAM_MARK; or flags MARK_*  \
+                                   and what a library announced: file, offset, address, and        \
+                                   other_offset: how many bytes from there, all 0 for none */      \
+    X(STORE, "store")           /* file; offset, size, payload; address; flags STORE_* */          \
     X(LOAD, "load")             /* file; offset, size; address */                                  \
-    X(FLUSH, "flush")           /* file; offset; address; flags the kind */                        \
-    X(FENCE, "fence")           /* flags the kind */
+    X(FLUSH, "flush")           /* file; offset, size: the line; address; flags FLUSH_* */         \
+    X(FENCE, "fence")           /* flags FENCE_*; of the event's thread */
 
 enum call {
     CALL_NONE,
@@ -104,9 +106,29 @@ enum {
                                   that has another name in the data is not new */
     EVENT_MOVED_OUT = 1 << 10, /* rename: file went out of the data directory with all below it */
     EVENT_LAST_NAME = 1 << 11, /* unlink, rmdir: file, rename over: other, has no name left */
-    EVENT_WRITABLE = 1 << 12,  /* mmap: shared and writable; stores to it are not in a trace of
-                                  system calls */
+    EVENT_WRITABLE = 1 << 12,  /* mmap: shared and writable; stores to it are events only when
+                                  the backend traces stores */
 };
+
+/* How a store was made, as bits of event.flags. */
+enum {
+    STORE_NT = 1 << 0,     /* non-temporal: past the cache */
+    STORE_LOCKED = 1 << 1, /* by an instruction that is also a fence (LOCK, xchg) */
+    STORE_KERNEL = 1 << 2, /* by a system call that was given the memory to write to (read) */
+};
+
+/* The instruction that a flush or a fence was. LFENCE is none: it orders no stores. */
+enum { FLUSH_CLFLUSH = 1, FLUSH_CLFLUSHOPT, FLUSH_CLWB };
+enum {
+    FENCE_SFENCE = 1,
+    FENCE_MFENCE,
+    FENCE_LOCKED, /* LOCK or xchg on other memory; told only where it follows a store or a flush */
+};
+
+/* What a marker is. PMDK announces its transactions to tools. */
+enum { MARK_LINE, MARK_TX_BEGIN, MARK_TX_END, MARK_TX_ADD, MARK_TX_REMOVE };
+
+enum { CACHE_LINE = 64 };
 
 #define SYSCALL_NONE UINT16_MAX
 

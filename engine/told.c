@@ -32,7 +32,7 @@ static bool collect(struct told *t, struct session *session, struct error *e)
         struct event event;
         if (!session_event(session, n, &event, e))
             return false;
-        bool marker = event.call == CALL_MARKER;
+        bool marker = event.call == CALL_MARKER && event.flags == MARK_LINE;
         bool print = event.call == CALL_PRINT && event.fd == STANDARD_OUTPUT;
         if ((marker || print) && !(event.traits & (EVENT_FAILED | EVENT_UNFINISHED)))
             vec_push(&t->at, (struct telling){.event = n,

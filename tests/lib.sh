@@ -121,10 +121,18 @@ same_tree() {
     rm -rf "$copy"
 }
 
+# Options of `flotsam record` besides, for what follows.
+read -ra record_options <<<"${RECORD_OPTIONS:-}"
+
+# need_store_tracer: it is built only where Valgrind is installed.
+need_store_tracer() {
+    [ -x "$O/valgrind/flotsam-amd64-linux" ] || skip "the store tracer is not built"
+}
+
 # record_and_compare COMMAND...: the two together, with the program's own success.
 record_and_compare() {
     rm -f "$session"
-    run 0 "$FLOTSAM" record -o "$session" --dir "$data" -- "$@"
+    run 0 "$FLOTSAM" record -o "$session" --dir "$data" "${record_options[@]}" -- "$@"
     cp "$out" "$scratch/printed"
     cp "$err" "$scratch/said"
     run 0 "$FLOTSAM" trace "$session" --events 1..1000

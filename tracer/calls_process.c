@@ -73,6 +73,34 @@ void leave_dup(struct tracer *t, struct thread *th)
 
 /* ---- mappings ---- */
 
+/* A hole in the middle of a mapping leaves two. */
+void tracer_unmap(struct process *p, uint64_t address, uint64_t size)
+{
+    uint64_t end = address + size;
+    for (size_t i = 0; i < p->mappings.n;) {
+        struct shared_mapping m = p->mappings.at[i];
+        uint64_t m_end = m.address + m.size;
+        if (end <= m.address || address >= m_end) {
+            i++;
+            continue;
+        }
+        p->mappings.at[i] = vec_last(&p->mappings);
+        p->mappings.n--;
+        if (m.address < address) {
+            struct shared_mapping left = m;
+            left.size = address - m.address;
+            vec_push(&p->mappings, left);
+        }
+        if (end < m_end) {
+            struct shared_mapping right = m;
+            right.address = end;
+            right.offset += end - m.address;
+            right.size = m_end - end;
+            vec_push(&p->mappings, right);
+        }
+    }
+}
+
 enum proceed enter_mmap(struct tracer *t, struct thread *th)
 {
     const uint64_t *a = th->args;
@@ -99,6 +127,7 @@ void leave_mmap(struct tracer *t, struct thread *th)
     if (!th->event_number || (event->traits & EVENT_FAILED))
         return;
     event->address = (uint64_t)event->result;
+    tracer_unmap(th->process, event->address, event->size); /* MAP_FIXED */
     struct shared_mapping mapping = {event->address, event->size, event->offset, event->file,
                                      event->path};
     vec_push(&th->process->mappings, mapping);
@@ -134,39 +163,11 @@ enum proceed enter_munmap(struct tracer *t, struct thread *th)
     return touched(th, th->args[0], th->args[1]) ? PROCEED_RECORD : PROCEED_IGNORE;
 }
 
-/* Takes a range out of the list of mappings; a hole in the middle leaves two. */
-static void cut_mappings(struct process *p, uint64_t address, uint64_t size)
-{
-    uint64_t end = address + size;
-    for (size_t i = 0; i < p->mappings.n;) {
-        struct shared_mapping m = p->mappings.at[i];
-        uint64_t m_end = m.address + m.size;
-        if (end <= m.address || address >= m_end) {
-            i++;
-            continue;
-        }
-        p->mappings.at[i] = vec_last(&p->mappings);
-        p->mappings.n--;
-        if (m.address < address) {
-            struct shared_mapping left = m;
-            left.size = address - m.address;
-            vec_push(&p->mappings, left);
-        }
-        if (end < m_end) {
-            struct shared_mapping right = m;
-            right.address = end;
-            right.offset += end - m.address;
-            right.size = m_end - end;
-            vec_push(&p->mappings, right);
-        }
-    }
-}
-
 void leave_munmap(struct tracer *t, struct thread *th)
 {
     (void)t;
     if (!(th->event.traits & EVENT_FAILED))
-        cut_mappings(th->process, th->args[0], th->args[1]);
+        tracer_unmap(th->process, th->args[0], th->args[1]);
 }
 
 enum proceed enter_mremap(struct tracer *t, struct thread *th)
@@ -185,10 +186,10 @@ void leave_mremap(struct tracer *t, struct thread *th)
     (void)t;
     if (event->traits & EVENT_FAILED)
         return;
-    cut_mappings(th->process, th->args[0], th->args[1]);
+    tracer_unmap(th->process, th->args[0], th->args[1]);
     event->address = (uint64_t)event->result;
     event->size = th->args[2];
-    cut_mappings(th->process, event->address, event->size);
+    tracer_unmap(th->process, event->address, event->size);
     struct shared_mapping moved = {event->address, event->size, event->offset, event->file,
                                    event->path};
     vec_push(&th->process->mappings, moved);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/mem.h"
+#include "tracer/stores.h"
 #include "tracer/tracee.h"
 
 struct building {
@@ -92,6 +93,7 @@ bool filter_build(struct filter *filter, struct error *e)
     seccomp_attr_set(b.context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
     seccomp_attr_set(b.context, SCMP_FLTATR_CTL_OPTIMIZE, BINARY_TREE);
     call_each(add_call, &b);
+    add(&b, STORES_CALL, NULL);
     bool done = !b.failure && export_program(b.context, &filter->program);
     seccomp_release(b.context);
     if (!done) {

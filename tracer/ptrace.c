@@ -24,7 +24,9 @@
 
 #include "engine/clock.h"
 #include "engine/log.h"
+#include "tracer/guest.h"
 #include "tracer/start.h"
+#include "tracer/stores.h"
 #include "tracer/threads.h"
 #include "tracer/tracee.h"
 #include "tracer/unwind_check.h"
@@ -61,6 +63,8 @@ static void resume(struct thread *th, int signal, bool stop_at_exit)
 
 uint32_t tracer_stack(struct tracer *t, struct thread *th, struct snapshot_along *along)
 {
+    if (t->stores)
+        return th->announced.stack; /* what it has of its own is the tracer's */
     uint32_t stack = unwind(t->unwinder, th->process->space, th->tid, &th->registers, along);
     if (t->checker)
         unwind_check(t->checker, t->unwinder, th->tid, &th->registers);
@@ -81,7 +85,7 @@ uint64_t tracer_instant(struct tracer *t, struct thread *th, struct event *event
 static void begin_event(struct tracer *t, struct thread *th)
 {
     struct event *event = &th->event;
-    struct snapshot_along along;
+    struct snapshot_along along = {0};
     event->thread = th->number;
     bool wanted = tracer_bytes_wanted(th, &along);
     event->stack = tracer_stack(t, th, wanted ? &along : NULL);
@@ -182,6 +186,17 @@ static void check_turn(struct tracer *t)
 
 /* ---- stops ---- */
 
+static void tell_exec(struct tracer *t, struct thread *th)
+{
+    struct event event = {.call = CALL_EXEC, .fd = -1};
+    event.syscall = (uint16_t)(t->stores ? SYS_execve : th->syscall);
+    event.stack = t->executed ? th->stack : 0; /* the first one is our own doing */
+    t->executed = true;
+    if (th->exec_path)
+        event.path = recording_string(t->recording, th->exec_path, strlen(th->exec_path));
+    tracer_instant(t, th, &event);
+}
+
 static void start_call(struct tracer *t, struct thread *th)
 {
     enum proceed proceed = th->proceed = th->rule->enter(t, th);
@@ -206,24 +221,55 @@ static void start_call(struct tracer *t, struct thread *th)
     resume(th, 0, true);
 }
 
+/* A program begins in its tracer of stores: only now has it been executed. */
+static void begin_guest(struct tracer *t, struct thread *th)
+{
+    guest_begins(t, th, th->args[1]);
+    if (!th->exec_path)
+        th->exec_path = xstrdup(t->options->argv[0]);
+    tell_exec(t, th);
+}
+
+/* What a tracer of stores wrote before the thread stopped stands before what the thread does now.
+ * True when the thread makes a call of the program's; otherwise it goes on. */
+static bool look_at_guest(struct tracer *t, struct thread *th)
+{
+    bool asks = th->syscall == STORES_CALL;
+    if (asks && th->args[0] == STORES_HELLO && !t->deaf)
+        begin_guest(t, th);
+    guest_take(t, th);
+    if (asks && th->args[0] == STORES_FULL) {
+        resume(th, 0, false); /* it fills the ring again while we work */
+        guest_tell(t);
+        return false;
+    }
+    guest_tell(t);
+    if (!asks && !t->deaf && guest_is_announced(t, th))
+        return true;
+    resume(th, 0, false);
+    return false;
+}
+
 static void at_entry(struct tracer *t, struct thread *th)
 {
     struct user_regs_struct *r = &th->registers;
     if (ptrace(PTRACE_GETREGS, th->tid, NULL, r) != 0)
         return; /* killed; waitpid() will tell */
-    const struct call_rule *rule =
-        r->orig_rax < SYSCALL_NUMBERS ? t->calls->by_number[r->orig_rax] : NULL;
     struct error why;
     if (!t->deaf && recording_failed(t->recording, &why))
         t->deaf = true;
+    th->syscall = r->orig_rax <= STORES_CALL ? (int)r->orig_rax : -1;
+    uint64_t args[] = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9};
+    memcpy(th->args, args, sizeof args);
+    if (t->stores && !look_at_guest(t, th))
+        return;
+    const struct call_rule *rule =
+        th->syscall >= 0 && th->syscall < SYSCALL_NUMBERS ? t->calls->by_number[th->syscall] : NULL;
     if (!rule || t->deaf) {
         resume(th, 0, false);
         return;
     }
-    th->syscall = (int)r->orig_rax;
     th->rule = rule;
-    uint64_t args[] = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9};
-    memcpy(th->args, args, sizeof args);
     th->event = (struct event){.call = rule->call, .syscall = (uint16_t)th->syscall, .fd = -1};
     th->event_number = 0;
     th->holds_turn = rule->holds_turn;
@@ -234,7 +280,7 @@ static void at_entry(struct tracer *t, struct thread *th)
 }
 
 /* The kernel's own codes for "interrupted, will be entered again": no program sees them. */
-enum { RESTART_FIRST = 512, RESTART_LAST = 516, ERRNO_LAST = 4095 };
+enum { RESTART_FIRST = 512, RESTART_LAST = 516 };
 
 /* After these a file's length is no longer what its last append left. */
 static void forget_size(struct tracer *t, const struct event *event)
@@ -250,12 +296,14 @@ static void finish_call(struct tracer *t, struct thread *th, int64_t result)
     th->event.result = result;
     log_debug(RECORD, "thread %d: leaves system call %d with %ld, event %lu", (int)th->tid,
               th->syscall, (long)result, th->event_number);
-    if (result < 0 && result >= -ERRNO_LAST)
+    if (result < 0 && result >= -SYSCALL_ERRNO_LAST)
         th->event.traits |= EVENT_FAILED;
     if (result <= -RESTART_FIRST && result >= -RESTART_LAST)
         th->event.result = -EINTR;
     if (!t->deaf && th->proceed != PROCEED_WAIT)
         th->rule->leave(t, th);
+    if (th->event.call == CALL_MMAP || th->event.call == CALL_MUNMAP)
+        guest_look_for(t, th);
     if (!t->deaf)
         tracer_check_set_id(t, th);
     forget_size(t, &th->event);
@@ -316,19 +364,16 @@ static void look_at_program(struct tracer *t, const struct thread *th)
                          name);
 }
 
+/* A tracer of stores is executed in several steps, and tells when the program itself begins. */
 static void at_exec(struct tracer *t, struct thread *th)
 {
     unsigned long former = 0;
     ptrace(PTRACE_GETEVENTMSG, th->tid, NULL, &former);
     th = thread_execs(t, th, (pid_t)former);
-    look_at_program(t, th);
-    if (!t->deaf) {
-        struct event event = {.call = CALL_EXEC, .syscall = (uint16_t)th->syscall, .fd = -1};
-        event.stack = t->executed ? th->stack : 0; /* the first one is our own doing */
-        t->executed = true;
-        if (th->exec_path)
-            event.path = recording_string(t->recording, th->exec_path, strlen(th->exec_path));
-        tracer_instant(t, th, &event);
+    if (!t->stores) {
+        look_at_program(t, th);
+        if (!t->deaf)
+            tell_exec(t, th);
     }
     resume(th, 0, false);
 }
@@ -340,6 +385,10 @@ static void at_thread_end(struct tracer *t, struct thread *th)
     unsigned long status = 0;
     ptrace(PTRACE_GETEVENTMSG, th->tid, NULL, &status);
     leave_queue(t, th);
+    if (t->stores && th->process) {
+        guest_take(t, th);
+        guest_tell(t);
+    }
     if (th->state == THREAD_IN_CALL) {
         errno = 0;
         long rax = ptrace(PTRACE_PEEKUSER, th->tid, offsetof(struct user_regs_struct, rax), NULL);
@@ -495,9 +544,10 @@ static void run_started(struct tracer *t, const struct started *started)
     follow(t);
 }
 
-static bool run(const struct record_options *options, struct recording *recording,
-                struct files *files, struct record_result *result, struct error *e)
+bool trace_program(const struct trace_setup *setup, struct recording *recording,
+                   struct files *files, struct record_result *result, struct error *e)
 {
+    const struct record_options *options = setup->options;
     struct filter filter;
     struct started started = {.failure_fd = -1};
     struct call_table calls;
@@ -506,7 +556,8 @@ static bool run(const struct record_options *options, struct recording *recordin
                        .files = files,
                        .calls = &calls,
                        .options = options,
-                       .result = result};
+                       .result = result,
+                       .stores = setup->stores};
     char mark[64];
     int mark_fd = make_mark(mark, sizeof mark);
     if (mark_fd < 0)
@@ -514,17 +565,17 @@ static bool run(const struct record_options *options, struct recording *recordin
     call_table_init(&calls);
     streams_init(&t.streams, mark_fd);
     t.unwinder = unwinder_new(recording);
-    t.checker = options->verify_stacks ? unwind_checker_new() : NULL;
+    t.checker = options->verify_stacks && !setup->stores ? unwind_checker_new() : NULL;
     take_signals(&signals);
     bool done = filter_build(&filter, e) &&
-                start_program(options->argv, mark, &filter, trace_options, &started, e);
+                start_program(setup->argv, mark, &filter, trace_options, &started, e);
     if (done) {
         run_started(&t, &started);
         int why = start_failure(&started);
         close(started.failure_fd);
         errno = why;
         if (why)
-            done = error_errno(e, "cannot execute %s", options->argv[0]);
+            done = error_errno(e, "cannot execute %s", setup->argv[0]);
     }
     give_back_signals(&signals);
     if (t.checker) {
@@ -541,8 +592,24 @@ static bool run(const struct record_options *options, struct recording *recordin
     return done;
 }
 
+static bool ready(struct error *e)
+{
+    (void)e;
+    return true; /* what it needs shows when the program is started */
+}
+
+static bool run(const struct record_options *options, struct recording *recording,
+                struct files *files, struct record_result *result, struct error *e)
+{
+    struct trace_setup setup = {.options = options, .argv = options->argv};
+    bool done = trace_program(&setup, recording, files, result, e);
+    result->stores_missing = result->mappings != 0;
+    return done;
+}
+
 const struct backend backend_ptrace = {
     .name = "ptrace",
     .summary = "system calls, by ptrace and a seccomp filter",
+    .ready = ready,
     .run = run,
 };

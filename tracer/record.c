@@ -19,11 +19,12 @@
 #include "engine/log.h"
 #include "engine/mem.h"
 #include "engine/recording.h"
+#include "engine/storetool.h"
 #include "engine/symbols.h"
 #include "tracer/backend.h"
 #include "tracer/start.h"
 
-static const struct backend *const backends[] = {&backend_ptrace};
+static const struct backend *const backends[] = {&backend_ptrace, &backend_valgrind};
 
 static const struct backend *find_backend(const char *name, struct error *e)
 {
@@ -31,8 +32,10 @@ static const struct backend *find_backend(const char *name, struct error *e)
         return backends[0];
     struct buf known = {0};
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
-        if (strcmp(name, backends[i]->name) == 0)
+        if (strcmp(name, backends[i]->name) == 0) {
+            buf_free(&known);
             return backends[i];
+        }
         buf_printf(&known, " %s", backends[i]->name);
     }
     error_set(e, "there is no backend %s; there are: auto%s", name, buf_string(&known));
@@ -146,15 +149,37 @@ static void quote(struct buf *out, const char *word)
     buf_char(out, '\'');
 }
 
+static void quote_all(struct buf *out, char **argv)
+{
+    for (char **arg = argv; *arg; arg++) {
+        if (arg > argv)
+            buf_char(out, ' ');
+        quote(out, *arg);
+    }
+}
+
+char *record_stores_command(const struct record_options *options, struct error *e)
+{
+    struct storetool tool;
+    if (!storetool_find(&tool, e))
+        return NULL;
+    struct buf command = {0};
+    buf_text(&command, "flotsam record --backend valgrind -o ");
+    quote(&command, options->session);
+    buf_text(&command, " --dir ");
+    quote(&command, options->dir);
+    buf_text(&command, " -- ");
+    quote_all(&command, options->argv);
+    char *text = xstrdup(buf_string(&command));
+    buf_free(&command);
+    return text;
+}
+
 static void describe_start(struct recording *recording, const struct record_options *options,
                            const struct backend *backend, const char *root)
 {
     struct buf program = {0};
-    for (char **arg = options->argv; *arg; arg++) {
-        if (program.n)
-            buf_char(&program, ' ');
-        quote(&program, *arg);
-    }
+    quote_all(&program, options->argv);
     char cwd[PATH_MAX], started[64];
     time_t now = time(NULL);
     struct tm utc;
@@ -178,6 +203,10 @@ static void describe_end(struct recording *recording, const struct record_result
     recording_meta(recording, "exit", text);
     snprintf(text, sizeof text, "%.3f", seconds);
     recording_meta(recording, "seconds", text);
+    if (!result->streamed)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64, result->streamed);
+    recording_meta(recording, "streamed", text);
 }
 
 /* The data directory's real path; the program may leave its own working directory. */
@@ -227,11 +256,11 @@ static void say_what_is_missing(const struct record_options *options,
     if (result->unseen)
         options->say("a process may not be looked into, because its program cannot be read or "
                      "protects itself: its calls are missing in this trace; record as root");
-    if (!result->mappings)
+    if (!result->stores_missing)
         return;
     char *text = xasprintf("the program maps files of the data directory to write to them (%" PRIu64
                            " mapping%s): stores to memory are no system calls and are missing in "
-                           "this trace; record with the store tracer for those",
+                           "this trace",
                            result->mappings, result->mappings == 1 ? "" : "s");
     options->say(text);
     free(text);
@@ -269,7 +298,7 @@ bool record_run(const struct record_options *options, struct record_result *resu
 {
     *result = (struct record_result){0};
     const struct backend *backend = find_backend(options->backend, e);
-    char *root = backend ? find_root(options->dir, e) : NULL;
+    char *root = backend && backend->ready(e) ? find_root(options->dir, e) : NULL;
     /* Before the session is touched: a typing mistake must not cost an old one. */
     char *program = root ? start_find_program(options->argv[0], e) : NULL;
     bool done = false;

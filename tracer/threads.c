@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tracer/guest.h"
+
 static uint64_t *slot(struct tracer *t, pid_t tid)
 {
     return map_put(&t->threads, &tid, sizeof tid, NULL);
@@ -44,12 +46,13 @@ static struct process *process_new(struct tracer *t, pid_t pid, const struct pro
     return p;
 }
 
-static void process_release(struct process *p)
+static void process_release(struct tracer *t, struct process *p)
 {
     if (--p->threads)
         return;
     if (p->pidfd >= 0)
         close(p->pidfd);
+    guest_free(t, p->guest);
     space_release(p->space);
     descriptors_release(p->descriptors);
     vec_free(&p->mappings);
@@ -67,6 +70,7 @@ static struct process *process_fork(struct tracer *t, pid_t pid, struct process 
         flags & CLONE_FILES ? descriptors_share(parent->descriptors) : descriptors_new(&t->stale);
     for (size_t i = 0; i < parent->mappings.n; i++)
         vec_push(&p->mappings, parent->mappings.at[i]);
+    p->guest = guest_copy(t, parent->guest, p);
     return p;
 }
 
@@ -103,6 +107,9 @@ struct thread *thread_execs(struct tracer *t, struct thread *th, pid_t former)
     p->space = space_new(t->unwinder);
     p->descriptors = descriptors_new(&t->stale);
     p->mappings.n = 0;
+    guest_free(t, p->guest);
+    p->guest = NULL;
+    th->announced.pending = false;
     return th;
 }
 
@@ -122,7 +129,7 @@ void thread_remove(struct tracer *t, struct thread *th)
     t->alive--;
     thread_call_over(th);
     if (th->process)
-        process_release(th->process);
+        process_release(t, th->process);
     buf_free(&th->bytes);
     free(th->exec_path);
     free(th);
@@ -135,6 +142,7 @@ void threads_free(struct tracer *t)
             thread_remove(t, t->all.at[i]);
     vec_free(&t->all);
     vec_free(&t->waiting);
+    vec_free(&t->guests);
     map_free(&t->threads);
     buf_free(&t->scratch);
     buf_free(&t->mark);

@@ -52,6 +52,15 @@ struct shared_mapping {
     uint32_t path;
 };
 
+/* A system call that a tracer of stores says the program is about to make. */
+struct announced {
+    bool pending;
+    bool made; /* and the kernel was asked for it */
+    int syscall;
+    uint64_t args[6];
+    uint32_t stack;
+};
+
 struct process {
     pid_t pid;
     int pidfd;
@@ -60,6 +69,7 @@ struct process {
     struct space *space;
     struct descriptors *descriptors;
     vec_of(struct shared_mapping) mappings;
+    struct guest *guest; /* NULL when no tracer of stores runs in it */
 };
 
 /* How to go on after the entry of a call. */
@@ -99,6 +109,7 @@ struct thread {
     bool holds_turn; /* as the rule says, unless the entry found that it need not */
     bool overtaken;  /* others no longer wait for it, but its event has not ended */
     enum proceed proceed;
+    struct announced announced; /* of a guest */
     struct event event;
     uint64_t event_number; /* 0 when it is no event */
     /* What the entry found out, for the exit. */
@@ -137,7 +148,14 @@ struct tracer {
     bool deaf;          /* the session cannot be written any more: the program goes on unrecorded */
     struct buf scratch; /* bytes read from the program */
     struct buf mark;    /* of an unfinished line written to FLOTSAM_MARK */
+    /* Only when stores are traced (guest.h): */
+    bool stores;
+    vec_of(struct guest *) guests;
+    uint64_t told_at; /* the time of what the tracers say now */
 };
+
+/* The largest errno: a result from −this to −1 is an error. */
+enum { SYSCALL_ERRNO_LAST = 4095 };
 
 /* calls.c: the calls that are watched. */
 enum { SYSCALL_NUMBERS = 512 }; /* x86-64 has fewer */
@@ -227,6 +245,9 @@ uint32_t descriptor_traits(uint32_t flags);
 /* Reads from a file that the thread has open, whatever it was opened for. What is not there is
  * zeros; false when the file cannot be read. */
 bool tracer_read_file(const struct thread *th, int fd, uint64_t offset, char *out, uint64_t size);
+
+/* calls_process.c: a range is no longer mapped. */
+void tracer_unmap(struct process *p, uint64_t address, uint64_t size);
 
 /* ptrace.c: an event that begins and ends here and now (a fork, a marker, an exit). */
 uint64_t tracer_instant(struct tracer *t, struct thread *th, struct event *event);

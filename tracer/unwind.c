@@ -2,6 +2,7 @@
 #include "tracer/unwind.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/log.h"
 #include "engine/map.h"
@@ -179,10 +180,9 @@ static void convert(struct unwinder *u)
     }
 }
 
-uint32_t unwind(struct unwinder *u, struct space *space, pid_t tid,
-                const struct user_regs_struct *registers, struct snapshot_along *along)
+/* The number of the stack in key, as it is in these maps. */
+static uint32_t number_stack(struct unwinder *u, struct space *space)
 {
-    walk_in_space(u, space, tid, registers, along);
     if (u->maps != space->maps) {
         maps_release(u->maps);
         u->maps = maps_hold(space->maps);
@@ -198,6 +198,30 @@ uint32_t unwind(struct unwinder *u, struct space *space, pid_t tid,
         *stack = recording_stack(u->recording, u->frames, u->depth);
     }
     return (uint32_t)*stack;
+}
+
+uint32_t unwind(struct unwinder *u, struct space *space, pid_t tid,
+                const struct user_regs_struct *registers, struct snapshot_along *along)
+{
+    walk_in_space(u, space, tid, registers, along);
+    return number_stack(u, space);
+}
+
+uint32_t unwind_given(struct unwinder *u, struct space *space, pid_t tid, const uint64_t *pcs,
+                      size_t n)
+{
+    bool strange = space->changed;
+    u->depth = n < UNWIND_DEPTH_MAX ? n : UNWIND_DEPTH_MAX;
+    memcpy(u->key.pc, pcs, u->depth * sizeof *pcs);
+    for (size_t i = 0; i < u->depth && !strange; i++)
+        strange = !maps_find(space->maps, pcs[i] - (i > 0));
+    if (strange)
+        reread(u, space, tid);
+    /* Who goes on by frame pointers, where there are no rules, passes the program's beginning and
+     * ends among its arguments. */
+    while (u->depth > 1 && !maps_find(space->maps, pcs[u->depth - 1] - 1))
+        u->depth--;
+    return u->depth ? number_stack(u, space) : 0;
 }
 
 size_t unwind_last(struct unwinder *u, const struct frame **frames, const uint64_t **pcs)

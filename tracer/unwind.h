@@ -51,6 +51,11 @@ void space_changed(struct space *space);
 uint32_t unwind(struct unwinder *u, struct space *space, pid_t tid,
                 const struct user_regs_struct *registers, struct snapshot_along *along);
 
+/* The stack that somebody else unwound: n addresses in the thread, innermost first, all but the
+ * first of them return addresses. 0 for none. */
+uint32_t unwind_given(struct unwinder *u, struct space *space, pid_t tid, const uint64_t *pcs,
+                      size_t n);
+
 /* The stack that the last unwind() gave, innermost frame first: its frames as they are in the
  * recording and, when pcs is not NULL, the same as addresses in the thread. Valid until the next
  * unwind(). */

@@ -124,6 +124,9 @@ int check_session(const char *path, struct check_options *check, enum check_tell
         fputs("\r\033[K", stderr);
     int status = STATUS_FAILED;
     if (done) {
+        if (session_has_stores(s))
+            message("the trace has stores to mapped files, which have no persistence model yet: "
+                    "only what system calls did was tested");
         if (!json_integer_value(json_object_get(report, "ops")))
             message(
                 "the run changed nothing in %s; if that is a surprise, the program has its data "

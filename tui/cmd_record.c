@@ -8,12 +8,14 @@
 #include "tui/commands.h"
 #include "tui/options.h"
 
-enum { OPTION_DIR = OPTION_LONG, OPTION_BACKEND, OPTION_VERIFY };
+enum { OPTION_DIR = OPTION_LONG, OPTION_BACKEND, OPTION_LOADS, OPTION_PLAIN, OPTION_VERIFY };
 
 static const struct command_option options[] = {
     {'o', "output", "S", "the session to write (default: PROGRAM.flotsam in this folder)"},
     {OPTION_DIR, "dir", "DIR", "the data directory (default: this folder)"},
-    {OPTION_BACKEND, "backend", "auto|ptrace", "how to record (default: auto)"},
+    {OPTION_BACKEND, "backend", "auto|ptrace|valgrind", "how to record (default: auto)"},
+    {OPTION_LOADS, "loads", NULL, "valgrind: tell of loads from mapped files too"},
+    {OPTION_PLAIN, "no-stacks", NULL, "valgrind: stores without their stacks; faster"},
     {OPTION_VERIFY, "verify-stacks", NULL, "hold every stack against libdw's unwinder; slow"},
     {0},
 };
@@ -37,6 +39,18 @@ static void tell(const struct record_options *o, const struct record_result *res
         if (result->stacks_different)
             message("first difference: %s", result->difference);
     }
+}
+
+/* What helps when stores are missing. */
+static void advise(const struct record_options *o)
+{
+    struct error e;
+    char *command = record_stores_command(o, &e);
+    if (command)
+        message("record them with the store tracer: %s", command);
+    else
+        message("the store tracer would see them, but %s", e.text);
+    free(command);
 }
 
 static char *default_session(const char *program)
@@ -63,6 +77,12 @@ static int run_record(int argc, char **argv)
         case OPTION_BACKEND:
             record.backend = o.value;
             break;
+        case OPTION_LOADS:
+            record.loads = true;
+            break;
+        case OPTION_PLAIN:
+            record.plain_stores = true;
+            break;
         case OPTION_VERIFY:
             record.verify_stacks = true;
             break;
@@ -81,6 +101,8 @@ static int run_record(int argc, char **argv)
     bool done = record_run(&record, &result, &e);
     if (done || result.events)
         tell(&record, &result, done);
+    if (done && result.stores_missing)
+        advise(&record);
     free(own);
     if (!done)
         return command_failed(&e);
@@ -93,12 +115,16 @@ const struct command command_record = {
     .name = "record",
     .run = run_record,
     .takes = TAKES_PROGRAM,
-    .usage = "[-o S] [--dir DIR] [--backend auto|ptrace] -- PROGRAM [ARG...]",
+    .usage = "[-o S] [--dir DIR] [--backend auto|ptrace|valgrind] -- PROGRAM [ARG...]",
     .summary = "record one run of a program",
     .details =
         "The program runs as it would without flotsam: same terminal, signals and files. What the\n"
         "data directory held before is kept as the starting image. Lines that the program writes\n"
         "to the file named in FLOTSAM_MARK become markers in the trace.\n"
+        "\n"
+        "The backend ptrace, which auto takes, sees system calls. Where the program stores to\n"
+        "files that it has mapped, valgrind sees the stores, flushes and fences too, and is many\n"
+        "times slower; record says when that would be needed.\n"
         "\n"
         "Exit status 0 when the recording is complete, whatever the program's own status, which\n"
         "is told; 2 when it could not be made; 130 when flotsam was told to stop.",

@@ -21,7 +21,7 @@
 /* Each thing that makes the folder differ from what the program left. */
 static void warn_incomplete(struct session *s, const struct replay_counts *counts)
 {
-    if (counts->mappings)
+    if (counts->mappings && !session_has_stores(s))
         message("warning: %llu shared writable mappings were made; what was stored through them is "
                 "not in this trace, nor in the folder",
                 (unsigned long long)counts->mappings);

@@ -14,6 +14,7 @@
 #include "engine/config.h"
 #include "engine/datadir.h"
 #include "engine/mem.h"
+#include "engine/storetool.h"
 #include "tracer/record.h"
 #include "tui/check.h"
 #include "tui/commands.h"
@@ -102,12 +103,12 @@ static void say(const char *text)
 }
 
 static bool record_workload(const struct config *c, const char *session, const char *dir,
-                            struct record_result *result, struct error *e)
+                            const char *backend, struct record_result *result, struct error *e)
 {
     char *workload = config_command(c->workload, dir);
     char *argv[] = {"/bin/sh", "-c", workload, NULL};
     struct record_options r = {
-        .session = session, .dir = dir, .backend = c->backend, .argv = argv, .say = say};
+        .session = session, .dir = dir, .backend = backend, .argv = argv, .say = say};
     message("recording %s", workload);
     bool ok = record_aside(&r, result, e);
     if (ok) {
@@ -119,15 +120,10 @@ static bool record_workload(const struct config *c, const char *session, const c
     return ok;
 }
 
-/* Everything up to the recording, in the config's folder. */
-static bool record_target(const struct config *c, const char *session, struct record_result *result,
-                          struct error *e)
+/* From the data directory to the recording. */
+static bool record_once(const struct config *c, const char *session, const char *dir,
+                        const char *backend, struct record_result *result, struct error *e)
 {
-    if (chdir(c->folder) != 0)
-        return error_errno(e, "cannot enter %s", c->folder);
-    if (c->build && !run_step("build", c->build, e))
-        return false;
-    char *dir = config_data_dir(c);
     enum datadir_was was;
     bool ok = datadir_prepare(dir, &was, e);
     if (ok && was == DATADIR_FOREIGN)
@@ -137,7 +133,40 @@ static bool record_target(const struct config *c, const char *session, struct re
         ok = run_step("setup", setup, e);
         free(setup);
     }
-    ok = ok && record_workload(c, session, dir, result, e);
+    return ok && record_workload(c, session, dir, backend, result, e);
+}
+
+/* Stores to mapped files are missing: whether they are to be recorded after all. */
+static bool wants_stores(const struct config *c, const struct record_result *result)
+{
+    struct storetool tool;
+    struct error why;
+    if (!result->stores_missing || result->interrupted)
+        return false;
+    if (strcmp(c->backend, "auto")) {
+        message("backend = auto or valgrind under [record] would record the stores too");
+        return false;
+    }
+    if (storetool_find(&tool, &why))
+        return true;
+    message("the store tracer would see them, but %s", why.text);
+    return false;
+}
+
+/* Everything up to the recording, in the config's folder. */
+static bool record_target(const struct config *c, const char *session, struct record_result *result,
+                          struct error *e)
+{
+    if (chdir(c->folder) != 0)
+        return error_errno(e, "cannot enter %s", c->folder);
+    if (c->build && !run_step("build", c->build, e))
+        return false;
+    char *dir = config_data_dir(c);
+    bool ok = record_once(c, session, dir, c->backend, result, e);
+    if (ok && wants_stores(c, result)) {
+        message("recording once more, with the store tracer (backend = valgrind does so at once)");
+        ok = record_once(c, session, dir, "valgrind", result, e);
+    }
     free(dir);
     return ok;
 }

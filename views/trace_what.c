@@ -71,6 +71,24 @@ static const struct flag_word protection_words[] = {
     {PROT_EXEC, PROT_EXEC, "exec"},
 };
 
+static const struct flag_word store_words[] = {
+    {STORE_NT, STORE_NT, "nt"},
+    {STORE_LOCKED, STORE_LOCKED, "locked"},
+    {STORE_KERNEL, STORE_KERNEL, "by-kernel"},
+};
+
+static const struct flag_word flush_words[] = {
+    {UINT32_MAX, FLUSH_CLFLUSH, "clflush"},
+    {UINT32_MAX, FLUSH_CLFLUSHOPT, "clflushopt"},
+    {UINT32_MAX, FLUSH_CLWB, "clwb"},
+};
+
+static const struct flag_word fence_words[] = {
+    {UINT32_MAX, FENCE_SFENCE, "sfence"},
+    {UINT32_MAX, FENCE_MFENCE, "mfence"},
+    {UINT32_MAX, FENCE_LOCKED, "locked"},
+};
+
 static const struct flag_word trait_words[] = {
     {EVENT_CREATED, EVENT_CREATED, "new"},
     {EVENT_TRUNCATED, EVENT_TRUNCATED, "emptied"},
@@ -123,6 +141,15 @@ void trace_words(const struct event *event, word_visitor *word, void *data)
         SAY(protection_words, event->mode);
         SAY(mmap_words, event->flags);
         break;
+    case CALL_STORE:
+        SAY(store_words, event->flags);
+        break;
+    case CALL_FLUSH:
+        SAY(flush_words, event->flags);
+        break;
+    case CALL_FENCE:
+        SAY(fence_words, event->flags);
+        break;
     default:
         break;
     }
@@ -165,6 +192,31 @@ static void add_payload(struct cell *c, struct session *s, const struct event *e
     cell_add(c, style, "\"");
     if (event->size > n)
         cell_add(c, STYLE_DIM, " of %" PRIu64 " bytes", event->size);
+}
+
+/* A value that fits a register, as a number; of longer ones nobody knows what they are. */
+static void add_value(struct cell *c, struct session *s, const struct event *event)
+{
+    uint64_t value = 0;
+    struct error e;
+
+    if (event->size > sizeof value)
+        return;
+    if (session_payload(s, event->payload, 0, &value, event->size, &e))
+        cell_add(c, STYLE_NUMBER, " = 0x%" PRIx64, value);
+    else
+        cell_add(c, STYLE_WARNING, " (lost)");
+}
+
+/* What a library announced is about a range of a file. */
+static void add_marker(struct cell *c, struct session *s, const struct event *event)
+{
+    if (event->file) {
+        trace_path(c, s, event->path, event->file);
+        add_range(c, event->offset, event->other_offset);
+        cell_add(c, STYLE_PLAIN, " ");
+    }
+    add_payload(c, s, event, STYLE_MARKER);
 }
 
 static void add_rename(struct cell *c, struct session *s, const struct event *event)
@@ -230,7 +282,12 @@ static bool add_special(struct cell *c, struct session *s, const struct event *e
         add_payload(c, s, event, STYLE_ACK);
         return true;
     case CALL_MARKER:
-        add_payload(c, s, event, STYLE_MARKER);
+        add_marker(c, s, event);
+        return true;
+    case CALL_STORE:
+        trace_path(c, s, event->path, event->file);
+        add_range(c, event->offset, event->size);
+        add_value(c, s, event);
         return true;
     case CALL_SYNC:
     case CALL_SYNCFS:
@@ -254,7 +311,8 @@ static bool add_special(struct cell *c, struct session *s, const struct event *e
 
 static void add_word(void *data, const char *word)
 {
-    cell_add(data, STYLE_FLAG, " %s", word);
+    cell_gap(data);
+    cell_add(data, STYLE_FLAG, "%s", word);
 }
 
 static void add_numbers(struct cell *c, const struct event *event)
@@ -267,15 +325,14 @@ static void add_numbers(struct cell *c, const struct event *event)
     case CALL_MMAP:
     case CALL_MUNMAP:
     case CALL_MREMAP:
-    case CALL_STORE:
     case CALL_LOAD:
+    case CALL_FLUSH:
         add_range(c, event->offset, event->size);
         break;
     case CALL_TRUNCATE:
         cell_add(c, STYLE_NUMBER, " to %" PRIu64, event->size);
         break;
     case CALL_LSEEK:
-    case CALL_FLUSH:
         cell_add(c, STYLE_NUMBER, " at %" PRIu64, event->offset);
         break;
     case CALL_CHMOD:
@@ -301,6 +358,13 @@ void trace_what(struct cell *c, struct session *s, const struct event *event)
     trace_words(event, add_word, c);
 }
 
+/* Instructions, markers and ends return nothing. */
+static bool call_has_result(uint16_t call)
+{
+    return call != CALL_EXIT && call != CALL_MARKER && call != CALL_STORE && call != CALL_LOAD &&
+           call != CALL_FLUSH && call != CALL_FENCE;
+}
+
 void trace_result(struct cell *c, const struct event *event)
 {
     if (event->traits & EVENT_UNFINISHED) {
@@ -315,7 +379,7 @@ void trace_result(struct cell *c, const struct event *event)
             cell_add(c, STYLE_RESULT_BAD, "%" PRId64, event->result);
     } else if (event->call == CALL_MMAP || event->call == CALL_MREMAP) {
         cell_add(c, STYLE_RESULT_GOOD, "0x%" PRIx64, event->address);
-    } else if (event->call != CALL_EXIT && event->call != CALL_MARKER) {
+    } else if (call_has_result(event->call)) {
         cell_add(c, STYLE_RESULT_GOOD, "%" PRId64, event->result);
     }
 }

@@ -19,10 +19,15 @@ prints '^ok +colours +256 '
 
 run 0 env -u EDITOR -u VISUAL LC_ALL=C PATH=/nonexistent TERM=dumb "$FLOTSAM" doctor
 prints '^missing +editor .*export EDITOR='
-prints '^missing +valgrind +valgrind is not installed .*apt install valgrind'
+prints '^missing +dot +dot is not installed .*apt install graphviz'
 prints '^missing +UTF-8 locale +ANSI'
 prints '^missing +terminal +dumb has no screen to write on'
 prints '^missing +colours +0 '
+if [ -x "$O/valgrind/flotsam-amd64-linux" ]; then
+    prints '^ok +store tracer +a tool for .*valgrind'
+else
+    prints '^missing +store tracer .*apt install valgrind'
+fi
 says 'recording works here; [0-9]+ other things are missing'
 
 # Each thing by itself: what is set, and wrong.
@@ -44,3 +49,12 @@ if command -v script >/dev/null; then
     prints 'missing.* terminal.s size +60x20 .*80x24 or more'
     prints 'missing.* colours +0 '
 fi
+
+# A program by itself has no tool beside it, and can do all the rest.
+cp "$FLOTSAM" "$scratch/alone"
+run 0 "$scratch/alone" doctor
+prints '^missing +store tracer .*build flotsam again'
+run 0 "$scratch/alone" record --dir "$data" -o "$session" -- true
+run 2 "$scratch/alone" record --backend valgrind --dir "$data" -o "$session" -- true
+says 'apt install valgrind'
+run 0 "$FLOTSAM" trace "$session" # an older session is not lost by it

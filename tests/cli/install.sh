@@ -22,6 +22,9 @@ cmp LICENSE "$at/share/doc/flotsam/LICENSE" || fail "no licence"
 for theme in themes/*.theme; do
     cmp "$theme" "$at/share/flotsam/$theme" || fail "no $theme"
 done
+if [ -x "$O/valgrind/flotsam-amd64-linux" ]; then
+    run 0 "$at/bin/flotsam" record --backend valgrind --dir "$data" -o "$session" -- true
+fi
 go uninstall
 [ -z "$(find "$scratch/root" -mindepth 1 ! -name opt ! -name flotsam)" ] ||
     fail "uninstall leaves $(find "$scratch/root" -mindepth 1)"

@@ -2,9 +2,10 @@
  *
  * Inserts, replacements and deletions in a GDBM file, without its mapping: all goes out by lseek
  * and write. In the middle everything is copied to a second file, which is renamed over the first;
- * gdbm_reorganize() does the same, but by a mapping whatever it was told.
+ * gdbm_reorganize() does the same, but by a mapping whatever it was told. With "mmap" as a second
+ * argument the mapping is used, as it is by default.
  *
- *     gdbm DIR
+ *     gdbm DIR [mmap]
  */
 #include <gdbm.h>
 #include <stdio.h>
@@ -48,9 +49,11 @@ static void step(GDBM_FILE file, int i)
         must(file, "sync", gdbm_sync(file));
 }
 
+static int how = GDBM_WRCREAT | GDBM_NOMMAP;
+
 static GDBM_FILE open_file(const char *path)
 {
-    GDBM_FILE file = gdbm_open(path, 0, GDBM_WRCREAT | GDBM_NOMMAP, 0644, NULL);
+    GDBM_FILE file = gdbm_open(path, 0, how, 0644, NULL);
     must(NULL, path, file == NULL);
     return file;
 }
@@ -78,8 +81,10 @@ int main(int argc, char **argv)
 {
     char path[PATH_LENGTH];
 
-    if (argc != 2) {
-        fprintf(stderr, "usage: gdbm DIR\n");
+    if (argc == 3 && strcmp(argv[2], "mmap") == 0)
+        how = GDBM_WRCREAT;
+    else if (argc != 2) {
+        fprintf(stderr, "usage: gdbm DIR [mmap]\n");
         return 2;
     }
     snprintf(path, sizeof path, "%s/data.gdbm", argv[1]);

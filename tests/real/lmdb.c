@@ -2,11 +2,13 @@
  *
  * A few hundred transactions on an LMDB environment without its lock file (which would be a shared
  * writable mapping) and without MDB_WRITEMAP: pages go out by pwrite and writev, the meta page by
- * a second descriptor opened with O_DSYNC.
+ * a second descriptor opened with O_DSYNC. With "writemap" as a second argument they are stored to
+ * the mapping, and the lock file is used.
  *
- *     lmdb DIR
+ *     lmdb DIR [writemap]
  */
 #include <lmdb.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,13 +78,14 @@ int main(int argc, char **argv)
 {
     MDB_env *env;
 
-    if (argc != 2) {
-        fprintf(stderr, "usage: lmdb DIR\n");
+    bool writemap = argc == 3 && strcmp(argv[2], "writemap") == 0;
+    if (argc != 2 && !writemap) {
+        fprintf(stderr, "usage: lmdb DIR [writemap]\n");
         return 2;
     }
     must("create", mdb_env_create(&env));
     must("map size", mdb_env_set_mapsize(env, MAP_SIZE));
-    must("open", mdb_env_open(env, argv[1], MDB_NOLOCK, 0644));
+    must("open", mdb_env_open(env, argv[1], writemap ? MDB_WRITEMAP : MDB_NOLOCK, 0644));
     for (int i = 0; i < TRANSACTIONS; i++)
         transaction(env, i);
     must("sync", mdb_env_sync(env, 1));

@@ -4,10 +4,11 @@
 # helper of the command-line tests and the benchmark's write loop. They are what flotsam looks at,
 # not part of it, so they are built without its sanitizers and always with debug information.
 
-REAL_C       := sqlite lmdb gdbm descriptors
+REAL_C       := sqlite lmdb gdbm pmemobj descriptors
 REAL_CXX     := leveldb rocksdb
-REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress) \
-                $(O)/tests/cli/act $(O)/tests/bench/writes $(O)/tests/bench/nothing
+REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress \
+                stores stores-static stores-bare) \
+                $(O)/tests/cli/act $(O)/tests/bench/writes $(O)/tests/bench/stores $(O)/tests/bench/nothing
 REAL_FLAGS   := -D_GNU_SOURCE -Wall -Wextra -Wshadow -g $(if $(WERROR),-Werror) -pthread
 REAL_CFLAGS  := -std=c11 -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wvla -O1 $(REAL_FLAGS)
 REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
@@ -15,8 +16,11 @@ REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
 LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
+LIBS_pmemobj := -lpmemobj
+# libpmemobj's macros are GNU C.
+FLAGS_pmemobj := -std=gnu11 -Wno-pedantic
 
-.PHONY: real bench-record bench-check bench-scale bench-ui
+.PHONY: real bench-record bench-stores bench-check bench-scale bench-ui
 real: $(REAL)
 
 $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
@@ -24,10 +28,20 @@ $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/re
 	@echo "  program $@"
 	$(Q)$(CC) $(REAL_CFLAGS) -o $@ $(filter %.c,$^)
 
-$(addprefix $(O)/tests/real/,$(REAL_C)) $(O)/tests/cli/act $(O)/tests/bench/writes: $(O)/%: %.c
+# Also linked statically, and without debug information.
+STORES_static := -static
+STORES_bare   := -g0 -O2 -s
+$(addprefix $(O)/tests/real/,stores stores-static stores-bare): tests/real/stores.c \
+    tests/real/stores_instructions.c tests/real/stores.h
 	@mkdir -p $(@D)
 	@echo "  program $@"
-	$(Q)$(CC) $(REAL_CFLAGS) -o $@ $< $(LIBS_$(@F))
+	$(Q)$(CC) $(REAL_CFLAGS) $(STORES_$(patsubst stores-%,%,$(@F))) -o $@ $(filter %.c,$^)
+
+$(addprefix $(O)/tests/real/,$(REAL_C)) $(O)/tests/cli/act $(O)/tests/bench/writes \
+    $(O)/tests/bench/stores: $(O)/%: %.c
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CC) $(REAL_CFLAGS) $(FLAGS_$(@F)) -o $@ $< $(LIBS_$(@F))
 
 $(addprefix $(O)/tests/real/,$(REAL_CXX)): $(O)/%: %.cc
 	@mkdir -p $(@D)
@@ -53,6 +67,9 @@ $(O)/tests/bench/nothing: tests/bench/nothing.c
 
 bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
 	@O=$(O) tests/bench/record
+
+bench-stores: $(O)/flotsam store-tool $(O)/tests/bench/stores $(O)/tests/real/pmemobj
+	@O=$(O) tests/bench/trace_stores
 
 bench-check: $(O)/flotsam $(O)/tests/real/leveldb_six $(O)/tests/bench/nothing
 	@O=$(O) tests/bench/check $(MODEL)

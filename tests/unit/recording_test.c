@@ -228,6 +228,67 @@ static void random_events_come_back(void **state)
     }
 }
 
+/* Events that begin and end at once, over several chunks, while others are still open. */
+static void instants_come_back_between_the_others(void **state)
+{
+    enum { EVENTS = 3 * EVENTS_PER_CHUNK + 7, OPEN_EVERY = 100 };
+    struct place *p = *state;
+    struct recording *r = sample_create(p->path);
+    vec_of(uint64_t) open = {0};
+    sample_begin(r);
+    for (uint64_t n = 1; n <= EVENTS; n++) {
+        struct event event = sample_event(n);
+        uint8_t bytes[SAMPLE_BYTES];
+        sample_bytes(n, bytes);
+        if (n % OPEN_EVERY == 0) {
+            assert_int_equal(recording_begin(r, &event), n);
+            vec_push(&open, n);
+            continue;
+        }
+        event.payload = recording_payload(r, bytes, sizeof bytes);
+        recording_instant(r, &event);
+        assert_int_equal(recording_events(r), n);
+    }
+    for (size_t i = 0; i < open.n; i++) {
+        struct event event = sample_event(open.at[i]);
+        uint8_t bytes[SAMPLE_BYTES];
+        sample_bytes(open.at[i], bytes);
+        event.payload = recording_payload(r, bytes, sizeof bytes);
+        recording_end(r, open.at[i], &event);
+    }
+    vec_free(&open);
+    sample_finish(r);
+    struct session *s = sample_open(p->path);
+    assert_int_equal(session_event_count(s), EVENTS);
+    for (uint64_t n = 1; n <= EVENTS; n++)
+        sample_check(s, n);
+    session_close(s);
+}
+
+/* More small payloads than are remembered: each is what it was. */
+static void small_payloads_come_back(void **state)
+{
+    enum { MANY = 50000 };
+    struct place *p = *state;
+    struct recording *r = sample_create(p->path);
+    vec_of(uint64_t) at = {0};
+    for (uint64_t n = 1; n <= MANY; n++) {
+        uint64_t value = n * UINT64_C(0x9e3779b97f4a7c15);
+        vec_push(&at, recording_payload(r, &value, 1 + n % sizeof value));
+    }
+    sample_finish(r);
+    struct session *s = sample_open(p->path);
+    for (uint64_t n = 1; n <= MANY; n++) {
+        uint64_t value = n * UINT64_C(0x9e3779b97f4a7c15), read = 0;
+        struct error e;
+        if (!session_payload(s, at.at[n - 1], 0, &read, 1 + n % sizeof value, &e))
+            fail_msg("%s", e.text);
+        assert_memory_equal(&read, &value, 1 + n % sizeof value);
+    }
+    vec_free(&at);
+    session_close(s);
+}
+
 static void an_event_that_never_ends_stays_unfinished(void **state)
 {
     struct place *p = *state;
@@ -685,6 +746,8 @@ int main(void)
         place_test(payloads_are_kept_once_and_zeros_not_at_all),
         place_test(payloads_span_packs),
         place_test(random_events_come_back),
+        place_test(instants_come_back_between_the_others),
+        place_test(small_payloads_come_back),
         place_test(an_event_that_never_ends_stays_unfinished),
         place_test(facts_and_modules_come_back),
         place_test(the_image_comes_back),

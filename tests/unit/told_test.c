@@ -63,6 +63,20 @@ static void it_counts_once_the_call_has_returned(void **state)
     told_free(t);
 }
 
+/* What a library announces is no line of the program's. */
+static void announcements_are_not_told(void **state)
+{
+    struct run *f = *state;
+    mark(f, "mine");
+    run_event(f, (struct event){.call = CALL_MARKER,
+                                .flags = MARK_TX_BEGIN,
+                                .size = 5,
+                                .payload = recording_payload(f->r, "begin", 5)});
+    struct told *t = tell(f);
+    check_until(t, UINT64_MAX, "", "mine\n", 1);
+    told_free(t);
+}
+
 /* Of two threads that print, the one whose call returns first tells first. */
 static void it_is_ordered_by_return(void **state)
 {
@@ -140,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         run_case(it_counts_once_the_call_has_returned),
+        run_case(announcements_are_not_told),
         run_case(it_is_ordered_by_return),
         run_case(other_things_are_not_told),
         run_case(the_hash_follows_the_text),
