@@ -30,6 +30,7 @@ static const char *const query_sql[QUERY_COUNT] = {
     [QUERY_FILE] = "SELECT kind, path FROM files WHERE id = ?",
     [QUERY_THREAD] = ("SELECT p.id, parent, tid, pid FROM threads t "
                       "JOIN processes p ON p.id = process WHERE t.id = ?"),
+    [QUERY_SOURCE] = "SELECT absolute, text FROM sources WHERE path = ?",
     [QUERY_CHUNK] = "SELECT count, records FROM events WHERE first = ?",
     [QUERY_PACK] = "SELECT size, bytes FROM packs WHERE number = ?",
 };
@@ -284,7 +285,8 @@ void session_close(struct session *s)
 {
     if (!s)
         return;
-    struct map *maps[] = {&s->meta, &s->strings, &s->modules, &s->stacks, &s->files, &s->threads};
+    struct map *maps[] = {&s->meta,  &s->strings, &s->modules, &s->stacks,
+                          &s->files, &s->threads, &s->sources};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         map_free_owned(maps[i]);
     for (int i = 0; i < CACHED_BLOCKS; i++) {

@@ -89,6 +89,14 @@ struct thread_info {
 };
 bool session_thread(struct session *s, uint32_t id, struct thread_info *out);
 
+/* A source file's text as it was when recorded (engine/source.h). */
+struct source_info {
+    const char *absolute; /* where it was found; NULL: unknown */
+    const char *text;
+    size_t size;
+};
+bool session_source(struct session *s, const char *path, struct source_info *out);
+
 /* Copies size bytes of a payload, beginning `from` bytes into it. */
 bool session_payload(struct session *s, uint64_t payload, uint64_t from, void *out, size_t size,
                      struct error *e);

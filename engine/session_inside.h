@@ -19,6 +19,7 @@ enum query {
     QUERY_STACK,
     QUERY_FILE,
     QUERY_THREAD,
+    QUERY_SOURCE,
     QUERY_CHUNK,
     QUERY_PACK,
     QUERY_COUNT
@@ -50,7 +51,8 @@ struct session {
     sqlite3_stmt *queries[QUERY_COUNT];
     struct limits limits;
     uint64_t events; /* as many as there were at opening */
-    struct map meta, strings, modules, stacks, files, threads; /* numbers to allocated objects */
+    /* Numbers, keys and paths to allocated objects. */
+    struct map meta, strings, modules, stacks, files, threads, sources;
     struct block_cache chunks, packs;
     struct unpacker *unpacker;
 };

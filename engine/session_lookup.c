@@ -187,3 +187,40 @@ bool session_thread(struct session *s, uint32_t id, struct thread_info *out)
         *out = *t;
     return t;
 }
+
+struct kept_source {
+    struct source_info info;
+    char text[]; /* the text, then where it was found */
+};
+
+static struct kept_source *make_source(sqlite3_stmt *row)
+{
+    const void *absolute = sqlite3_column_text(row, 0), *text = sqlite3_column_blob(row, 1);
+    size_t size = text ? (size_t)sqlite3_column_bytes(row, 1) : 0;
+    size_t path_size = absolute ? (size_t)sqlite3_column_bytes(row, 0) + 1 : 0;
+    struct kept_source *k = xmalloc(sizeof *k + size + path_size + 1);
+    k->info = (struct source_info){.text = k->text, .size = size};
+    if (size)
+        memcpy(k->text, text, size);
+    if (absolute)
+        k->info.absolute = memcpy(k->text + size, absolute, path_size);
+    return k;
+}
+
+bool session_source(struct session *s, const char *path, struct source_info *out)
+{
+    const uint64_t *known = map_get(&s->sources, path, strlen(path));
+    const struct kept_source *kept = known ? (void *)(uintptr_t)*known : NULL;
+    if (!kept) {
+        sqlite3_stmt *statement = s->queries[QUERY_SOURCE];
+        sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
+        if (sqlite3_step(statement) == SQLITE_ROW) {
+            kept = make_source(statement);
+            *map_put(&s->sources, path, strlen(path), NULL) = (uintptr_t)kept;
+        }
+        sqlite3_reset(statement);
+    }
+    if (kept)
+        *out = kept->info;
+    return kept;
+}

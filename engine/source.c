@@ -138,25 +138,14 @@ static void find_lines(struct source *src)
 
 static bool read_recorded(struct session *s, struct source *src, const char *path)
 {
-    sqlite3 *db = session_db(s);
-    sqlite3_stmt *q;
-    bool found = false;
+    struct source_info recorded;
 
-    if (sqlite3_prepare_v2(db, "SELECT absolute, text FROM sources WHERE path = ?", -1, &q, NULL) !=
-        SQLITE_OK)
+    if (!session_source(s, path, &recorded))
         return false;
-    sqlite3_bind_text(q, 1, path, -1, SQLITE_STATIC);
-    if (sqlite3_step(q) == SQLITE_ROW) {
-        const char *absolute = (const char *)sqlite3_column_text(q, 0);
-        const void *text = sqlite3_column_blob(q, 1);
-        int n = sqlite3_column_bytes(q, 1);
-        src->path = xstrdup(absolute ? absolute : path);
-        if (text && n > 0 && n <= SOURCE_FILE_MAX)
-            buf_add(&src->text, text, (size_t)n);
-        found = true;
-    }
-    sqlite3_finalize(q);
-    return found;
+    src->path = xstrdup(recorded.absolute ? recorded.absolute : path);
+    if (recorded.size <= SOURCE_FILE_MAX)
+        buf_add(&src->text, recorded.text, recorded.size);
+    return true;
 }
 
 static enum source_state compare_with_file(const struct source *src)

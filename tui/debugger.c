@@ -202,8 +202,10 @@ static void take_findings(struct debugger *d)
 
 void debugger_reload(struct debugger *d)
 {
-    json_t *report = json_incref(d->findings.report);
+    json_t *report = d->findings.report;
 
+    if (d->loaded) /* else unload() leaves it alone */
+        json_incref(report);
     if (d->loading)
         findings_cancel(d->loading);
     d->loading = NULL;

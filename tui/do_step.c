@@ -107,8 +107,10 @@ void debugger_walked(struct debugger *d)
     if (d->desk != DESK_schedule)
         debugger_go(d, DESK_schedule, NULL);
     struct pane *p = desk_main(debugger_desk(d));
-    if (!p->plain && p->view)
-        pane_select(p, schedule_view_here(p->view));
+    if (p->plain || !p->view)
+        return;
+    pane_again(p); /* the row of the crash lies elsewhere, and those behind it with it */
+    pane_select(p, schedule_view_here(p->view));
 }
 
 /* ---- steps ---- */

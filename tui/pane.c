@@ -49,6 +49,7 @@ static void take_view(struct pane *p, struct view *v)
     if (v)
         columns_begin(&p->columns, v);
     p->search = SEARCH_NONE;
+    p->wanted = 0;
 }
 
 void pane_show(struct pane *p, struct view *v)
@@ -100,19 +101,34 @@ static void go_to_place(struct pane *p, uint64_t to)
     p->selected = n ? rows_at(&p->rows, to < n ? to : n - 1) : 0;
 }
 
-void pane_select(struct pane *p, uint64_t row)
+static void select_row(struct pane *p, uint64_t row)
 {
-    if (!p->view)
-        return;
     uint64_t most = p->view->ops->count(p->view);
+
     p->selected = row > most ? most : row;
     if (!p->selected && most)
         p->selected = 1;
     go_to_place(p, place(p));
 }
 
+void pane_select(struct pane *p, uint64_t row)
+{
+    if (!p->view)
+        return;
+    if (p->wanted)
+        p->wanted = row;
+    select_row(p, row);
+}
+
+void pane_again(struct pane *p)
+{
+    if (p->view && rows_again(&p->rows) && !p->wanted)
+        p->wanted = p->selected ? p->selected : 1;
+}
+
 void pane_move(struct pane *p, int64_t by)
 {
+    p->wanted = 0;
     if (!count(p))
         return;
     uint64_t from = place(p), back = by < 0 ? (uint64_t)-by : 0;
@@ -135,6 +151,7 @@ void pane_page(struct pane *p, int direction)
 
 void pane_end(struct pane *p, int direction)
 {
+    p->wanted = 0;
     go_to_place(p, direction < 0 ? 0 : UINT64_MAX);
 }
 
@@ -241,6 +258,10 @@ bool pane_settle(struct pane *p, uint64_t deadline, bool *done, struct error *e)
         return true;
     if (!rows_settle(&p->rows, deadline, done, e))
         return false;
+    if (*done && p->wanted) {
+        select_row(p, p->wanted);
+        p->wanted = 0;
+    }
     if (*done && p->search == SEARCH_RUNNING) {
         if (!search_on(p, deadline, e))
             return false;
@@ -479,7 +500,7 @@ void pane_draw(struct pane *p, struct screen *s, struct area area, bool active)
     if (has_titles(p))
         p->first_line++;
     if (p->selected == 0 || p->rows.filter)
-        pane_select(p, p->selected);
+        select_row(p, p->selected);
     keep_in_sight(p);
     if (!count(p))
         say(p, s, p->first_line, STYLE_DIM,

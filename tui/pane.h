@@ -23,11 +23,13 @@ struct pane {
     struct rows rows;
     struct columns columns;   /* as wide as what was seen so far wants them */
     uint64_t selected;        /* a row; 0: none */
+    uint64_t wanted;          /* to be selected when all rows are read again; 0: none */
     uint64_t top;             /* the place of the first row in sight */
     int shift;                /* columns scrolled out of sight at the left */
     struct cell title, right; /* what the line above it says; who shows the view sets them */
     const char *empty;        /* what is said when there are no rows */
     bool plain;               /* nothing is selected, no line of titles: prose */
+    bool marked;              /* of source: the schedule in hand marks its lines */
     bool unmarked;            /* the selection has no sign: the view has signs of its own there */
     struct graph_picture *picture; /* drawn instead of rows; top and shift say from where on */
 
@@ -49,6 +51,10 @@ void pane_show(struct pane *p, struct view *v);
 
 /* The same for a view that takes the place of one that showed the same: they stay. */
 void pane_replace(struct pane *p, struct view *v);
+
+/* The rows of its view are others than before. A filter and an order are worked out anew, and what
+ * is selected then, or until then, is selected when that is done. */
+void pane_again(struct pane *p);
 
 /* The selection is always a row that is shown, where there is one. */
 void pane_select(struct pane *p, uint64_t row);

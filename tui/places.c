@@ -89,8 +89,11 @@ static void go_to(struct debugger *d, const struct place *to)
 {
     d->desk = to->desk;
     if (memcmp(&d->about[to->desk], &to->about, sizeof to->about) != 0 ||
-        d->other[to->desk] != to->other)
+        d->other[to->desk] != to->other) {
         debugger_desk(d)->stale = true;
+        if (to->desk == DESK_graph) /* the picture is of something else */
+            graph_picture_forget(d->picture);
+    }
     d->about[to->desk] = to->about;
     d->other[to->desk] = to->other;
     debugger_open(d);

@@ -147,6 +147,14 @@ bool rows_sort(struct rows *r, const char *column, struct error *e)
     return true;
 }
 
+bool rows_again(struct rows *r)
+{
+    if (is_plain(r))
+        return false;
+    forget(r);
+    return true;
+}
+
 /* ---- reading ---- */
 
 static bool cell_has(const struct cell *c, const char *text)
@@ -306,9 +314,13 @@ static bool take_order(struct rows *r, uint64_t deadline)
 bool rows_settle(struct rows *r, uint64_t deadline, bool *done, struct error *e)
 {
     *done = true;
-    if (is_plain(r) || r->sorted)
+    if (is_plain(r))
         return true;
     uint64_t count = r->view->ops->count(r->view);
+    if (r->read > count)
+        forget(r);
+    if (r->sorted)
+        return true;
     while (r->read < count) {
         if (!read_row(r, r->read + 1, e))
             return false;
@@ -341,7 +353,8 @@ uint64_t rows_at(const struct rows *r, uint64_t place)
 {
     if (place >= rows_count(r))
         return 0;
-    return is_plain(r) ? place + 1 : r->list.at[place];
+    uint64_t row = is_plain(r) ? place + 1 : r->list.at[place];
+    return row <= r->view->ops->count(r->view) ? row : 0; /* it may have fewer than when read */
 }
 
 uint64_t rows_place(const struct rows *r, uint64_t row)

@@ -62,6 +62,9 @@ bool rows_filter(struct rows *r, const char *text, struct error *e);
  * they come. */
 bool rows_sort(struct rows *r, const char *column, struct error *e);
 
+/* The view has other rows than before: what is filtered or sorted is read anew. True when it is. */
+bool rows_again(struct rows *r);
+
 /* Reads on until the deadline (clock_now()); *done when there is nothing left to do. */
 bool rows_settle(struct rows *r, uint64_t deadline, bool *done, struct error *e);
 

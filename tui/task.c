@@ -224,8 +224,11 @@ bool task_settle_state(struct debugger *d, uint64_t deadline, bool *done, struct
         if (!v)
             continue;
         part = true;
+        bool had_rows = strcmp(v->ops->name, "state") != 0 || state_view_path(v, 1);
         if (!strcmp(v->ops->name, "state") && !state_view_settle(v, deadline, &part, e))
             return false;
+        if (part && !had_rows) /* those of another state, until now */
+            pane_again(&desk->panes[i]);
         if (!strcmp(v->ops->name, "difference") && !difference_view_settle(v, deadline, &part, e))
             return false;
         *done &= part;

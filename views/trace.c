@@ -19,8 +19,8 @@ static const struct column all_columns[COLUMNS] = {
     [CALL] = {.title = "call", .least = 9},
     [WHAT] = {.title = "what", .least = 16, .most = 60, .yields = 3},
     [RESULT] = {.title = "result", .least = 6, .most = 14},
-    [FUNCTION] = {.title = "function", .least = 12, .most = 32, .yields = 2},
-    [SOURCE] = {.title = "source", .least = 12, .most = 32, .yields = 1},
+    [FUNCTION] = {.title = "function", .least = 8, .most = 32, .yields = 2},
+    [SOURCE] = {.title = "source", .least = 8, .most = 32, .yields = 1},
 };
 
 struct trace {

@@ -445,6 +445,8 @@ bool made_session(const char *path, uint64_t events, enum made_kind kind, struct
         bytes[i] = (unsigned char)next_random(&m);
     m.payload = recording_payload(m.r, bytes, sizeof bytes);
     recording_meta(m.r, "program", "made");
+    recording_meta(m.r, "started", "2026-01-01T00:00:00Z");
+    recording_meta(m.r, "status", "exited with status 0");
     recording_meta(m.r, "directory", "/made/data");
     recording_meta(m.r, "cwd", "/made");
     m.module = recording_module(m.r, "made", "");

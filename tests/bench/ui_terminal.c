@@ -60,10 +60,11 @@ static bool press(int terminal, const char *key, struct samples *s)
 
 static bool use(int terminal, struct samples *s)
 {
-    static const char *const keys[] = {"3", "j", "\x1b[6~", "4", "j", "\x1b[6~", "7", "j", "1"};
+    /* Each of them changes something, also while the rest is still being worked out. */
+    static const char *const keys[] = {"1", "3", "j", "\x1b[6~", "2", "3", "k", "?", "?"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        for (int k = 0; k < (strchr("j\x1b", keys[i][0]) ? KEYS : 1); k++)
+        for (int k = 0; k < (strchr("jk\x1b", keys[i][0]) ? KEYS : 1); k++)
             if (!press(terminal, keys[i], s))
                 return false;
     return true;

@@ -19,10 +19,10 @@ prints '^ok +colours +256 '
 
 run 0 env -u EDITOR -u VISUAL LC_ALL=C PATH=/nonexistent TERM=dumb "$FLOTSAM" doctor
 prints '^missing +editor .*export EDITOR='
-prints '^missing +dot +dot is not installed .*apt install graphviz'
 prints '^missing +UTF-8 locale +ANSI'
 prints '^missing +terminal +dumb has no screen to write on'
 prints '^missing +colours +0 '
+prints '^missing +dot +dot is not installed .*apt install graphviz'
 if [ -x "$O/valgrind/flotsam-amd64-linux" ]; then
     prints '^ok +store tracer +a tool for .*valgrind'
 else

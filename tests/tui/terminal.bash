@@ -57,24 +57,31 @@ open_terminal() {
     expect '^prompt>'
 }
 
-# start [VARIABLE=VALUE...]: the debugger, on the session.
+# start [VARIABLE=VALUE...]: the debugger, on the session, with a folder of its own for what it
+# makes besides.
+rooms=$scratch/rooms
+mkdir "$rooms"
 start() {
     rm -f "$scratch"/tty-* "$scratch/status"
-    type_line "clear; env $* $scratch/go open session.flotsam"
+    type_line "clear; env TMPDIR=$rooms $* $scratch/go open session.flotsam"
 }
 
 # debuggers [WORD]: the processes of ours that run on the session, or those with a word in their
 # command.
 debuggers() {
-    local p command
-    for p in /proc/[0-9]*; do
-        [ "$(readlink "$p/exe" 2>/dev/null)" = "$(realpath "$FLOTSAM")" ] || continue
+    local exe p command
+    while read -r exe; do
+        p=${exe%/exe}
         [ "$(readlink "$p/cwd" 2>/dev/null)" = "$place" ] || continue
         command=$(tr '\0' ' ' <"$p/cmdline" 2>/dev/null) || continue
         case $command in
         *" ${1:-}"*) echo "${p#/proc/}" ;;
         esac
-    done
+    done < <(find /proc -mindepth 2 -maxdepth 2 -path '/proc/[0-9]*' -name exe \
+        -lname "$(realpath "$FLOTSAM")" 2>/dev/null)
+}
+some_run() {
+    [ -n "$(debuggers)" ]
 }
 none_left() {
     [ -z "$(debuggers)" ]
@@ -102,5 +109,5 @@ as_before() {
     expect '^typed_this'
     poll 10 none_left || fail "still running: $(debuggers)"
     ! grep -qF "$scratch" /proc/self/mountinfo || fail "something is still mounted"
-    ! ls "${TMPDIR:-/tmp}"/flotsam-pool* >/dev/null 2>&1 || true
+    [ -z "$(ls -A "$rooms")" ] || fail "left behind: $(ls -A "$rooms")"
 }

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# What is on the screen while what it was made from changes: the rows of a filtered list when the
+# schedule moves, the picture of a graph when there is another graph, a source line whose view is
+# opened anew.
+# shellcheck source=tests/tui/tui.bash
+. "$(dirname "$0")/tui.bash"
+
+checked_sample current
+cp "$scratch/current.flotsam" "$place/session.flotsam"
+
+# script NAME: runs standard input; what it dumps is in $place.
+script() {
+    cat >"$scratch/$1.script"
+    (cd "$place" && run 0 "$FLOTSAM" open session.flotsam --script "$scratch/$1.script") || exit 1
+}
+
+# rows_have FILE TEXT: the rows of the main pane, down to the title of the next, all have the text.
+rows_have() {
+    awk 'NR > 3 { if (/^─/) exit; if (NF) print }' "$place/$1" >"$scratch/rows"
+    [ -s "$scratch/rows" ] || fail "$1 shows no rows"
+    grep -v "$2" "$scratch/rows" && fail "$1 shows rows without $2"
+    return 0
+}
+
+# The crash is a row of a schedule: where it goes, others move; at the end there is none.
+script steps <<'END'
+schedule op:10
+filter print
+dump screen before
+step 300
+bottom
+dump screen end
+undo
+dump screen undone
+schedule op:60
+state
+filter log
+step-back 300
+state
+dump screen files
+END
+for screen in before end undone; do rows_have $screen print; done
+rows_have files log
+grep -q '▸ .*"put 15 19' "$place/end" || fail "the last row is not selected at the end"
+
+# Another model, or a pretended sync, is another graph, and its picture another.
+script graphs <<'END'
+graph op:3
+bind F5 model posix
+press F5 % r Left
+left
+dump screen posix
+go bug:1
+fix
+graph op:3
+unfix
+left
+export graph.dot
+dump screen unfixed
+bind F6 model ext4
+press F5 F6
+END
+grep -q 'around op 3' "$place/posix" || fail "the picture is not drawn again with another model"
+grep -q 'around op 3' "$place/unfixed" || fail "the picture is not drawn again without the sync"
+
+# From a line to itself: the view in which it was selected is closed on the way.
+script lines <<'END'
+go bug:2
+source
+source
+open
+links
+links
+dump screen links
+END
+grep -q 'Links' "$place/links" || fail "no links of a source line"
