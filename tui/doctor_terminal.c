@@ -39,6 +39,8 @@ static bool know_terminal(struct buf *found)
         buf_text(found, "TERM is not set");
         return false;
     }
+    if (cur_term) /* what another check had described */
+        del_curterm(cur_term);
     if (setupterm(term, STDOUT_FILENO, &result) == OK)
         return true;
     add_safe(found, term);

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # What README.md shows is what a reader gets: the commands of its example, run as they stand there,
-# make the screen and the picture; it names every key that it should, and none that there is not.
+# make the screen and the picture, and its tables have no key that there is not.
+#
+#     UPDATE=1 tests/cli/readme.sh      puts the screen and the picture there anew
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 need cc make jq
@@ -28,14 +30,25 @@ said=$(jq -r '"checks \(.states.tested) different crash states, of which \(.stat
 grep -qF "$said" "$readme" || fail "README.md does not say: $said"
 
 run 0 bash -c "$(example 'dump screen')"
-sed 's/^    //; s/^ *$//' "$readme" >"$scratch/readme"
 sed 's/ *$//' "$out" | sed '$!b;/^$/d' >"$scratch/screen"
+if [ -n "${UPDATE:-}" ]; then
+    awk 'NR == FNR { screen[NR] = $0; n = NR; next }
+        /^     flotsam  / { for (i = 1; i <= n; i++) print screen[i] ? "    " screen[i] : ""
+                            print ""; skip = 1 }
+        /^    make run/ { skip = 0 }
+        !skip' "$scratch/screen" "$readme" >"$scratch/updated"
+    cp "$scratch/updated" "$readme"
+fi
+sed 's/^    //; s/^ *$//' "$readme" >"$scratch/readme"
 awk -v lines="$(wc -l <"$scratch/screen")" 'NR == FNR { want[NR] = $0; next }
     { at = ($0 == want[at + 1]) ? at + 1 : ($0 == want[1]); if (at == lines) found = 1 }
     END { exit !found }' "$scratch/screen" "$scratch/readme" ||
     fail "README.md does not show the screen as it is"
 
 run 0 bash -c "$(example 'flotsam export')"
+if [ -n "${UPDATE:-}" ]; then
+    cp "$scratch/docs/bug.svg" "$top/docs/bug.svg"
+fi
 for word in 'nothing orders these' 'op 3, lost' 'op 7, persisted'; do
     for picture in "$scratch/docs/bug.svg" "$top/docs/bug.svg"; do
         grep -q "$word" "$picture" || fail "$picture does not say: $word"
