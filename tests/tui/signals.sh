@@ -11,7 +11,7 @@ cp "$scratch/current.flotsam" "$place/session.flotsam"
 open_terminal
 
 begin() {
-    start "$@"
+    start
     expect '─ Bugs ─'
     expect '^▸ *1 '
     pid=$(debuggers open)

@@ -70,7 +70,7 @@ press Escape
 press 2
 expect '─ Bugs ─'
 tmux resize-window -t test -x 20 -y 5
-expect '^ flotsam .{0,10}$'
+expect '^ flotsam .{0,11}$'
 expect '^▸.{0,19}$'
 tmux resize-window -t test -x 5 -y 2
 expect 'too s|small'
