@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2119,SC2120 # arguments may be left out
 #
 # What the tests of the debugger on a real terminal share. The terminal is tmux's, on a private
 # socket; a shell runs in it.

@@ -3,7 +3,7 @@
 #
 # On a terminal: start, keys right and wrong, Escape, the prompt, the mouse, sizes down to nothing
 # and back, quit; poor terminals and no colours.
-# shellcheck source=tests/tui/terminal.bash
+# shellcheck source=tests/tui/terminal.bash disable=SC2119
 . "$(dirname "$0")/terminal.bash"
 
 checked_sample current
