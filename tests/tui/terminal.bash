@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2119,SC2120 # arguments may be left out
 #
 # What the tests of the debugger on a real terminal share. The terminal is tmux's, on a private
 # socket; a shell runs in it.
@@ -48,12 +48,12 @@ echo end-of""-run
 END
 chmod +x "$scratch/go"
 
-# open_terminal [COLUMNS ROWS]: with a shell, at whose prompt one is.
+# A terminal of 80x24 with a shell, at whose prompt one is.
 open_terminal() {
-    tmux new-session -d -s test -x "${1:-80}" -y "${2:-24}" -c "$place" \
+    tmux new-session -d -s test -x 80 -y 24 -c "$place" \
         "env PS1='prompt> ' HISTFILE= bash --norc --noprofile -i"
     tmux set-option -g status off
-    tmux resize-window -t test -x "${1:-80}" -y "${2:-24}"
+    tmux resize-window -t test -x 80 -y 24
     expect '^prompt>'
 }
 

@@ -3,7 +3,7 @@
 #
 # On a terminal: start, keys right and wrong, Escape, the prompt, the mouse, sizes down to nothing
 # and back, quit; poor terminals and no colours.
-# shellcheck source=tests/tui/terminal.bash
+# shellcheck source=tests/tui/terminal.bash disable=SC2119
 . "$(dirname "$0")/terminal.bash"
 
 checked_sample current
@@ -70,7 +70,7 @@ press Escape
 press 2
 expect '─ Bugs ─'
 tmux resize-window -t test -x 20 -y 5
-expect '^ flotsam .{0,10}$'
+expect '^ flotsam .{0,11}$'
 expect '^▸.{0,19}$'
 tmux resize-window -t test -x 5 -y 2
 expect 'too s|small'
