@@ -342,7 +342,8 @@ static void merge_node(struct finder *f, uint32_t node)
 /* From the leaves to the root: children have larger numbers than their parents. */
 static void merge_thread(struct finder *f)
 {
-    qsort(f->nodes.at, f->nodes.n, sizeof *f->nodes.at, downwards);
+    if (f->nodes.n)
+        qsort(f->nodes.at, f->nodes.n, sizeof *f->nodes.at, downwards);
     for (size_t i = 0; i < f->nodes.n; i++) {
         uint32_t node = f->nodes.at[i];
         struct waiting *w = &f->at[node];

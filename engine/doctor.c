@@ -4,7 +4,6 @@
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <langinfo.h>
 #include <link.h>
 #include <linux/kcmp.h>
 #include <linux/seccomp.h>
@@ -247,19 +246,6 @@ static bool probe_compiler(struct buf *found)
     return probe_program("cc", "cc --version 2>/dev/null </dev/null", found);
 }
 
-static bool probe_editor(struct buf *found)
-{
-    const char *editor = getenv("VISUAL");
-    if (!editor || !*editor)
-        editor = getenv("EDITOR");
-    if (!editor || !*editor) {
-        buf_text(found, "neither VISUAL nor EDITOR is set");
-        return false;
-    }
-    add_safe(found, editor);
-    return true;
-}
-
 /* ---- symbols ---- */
 
 /* The file that the C library of this very process was loaded from. */
@@ -303,48 +289,8 @@ static bool probe_libc_debug(struct buf *found)
     return there;
 }
 
-/* ---- terminal ---- */
-
-static bool probe_terminal(struct buf *found)
-{
-    const char *term = getenv("TERM");
-    if (!isatty(STDOUT_FILENO))
-        buf_text(found, "standard output is none; ");
-    buf_text(found, "TERM ");
-    if (!term || !*term) {
-        buf_text(found, "is not set");
-        return false;
-    }
-    buf_text(found, "is ");
-    add_safe(found, term);
-    return strcmp(term, "dumb") != 0;
-}
-
-static bool probe_locale(struct buf *found)
-{
-    add_safe(found, nl_langinfo(CODESET));
-    return escape_locale() == ESCAPE_UTF8;
-}
-
-static bool probe_colours(struct buf *found)
-{
-    const char *term = getenv("TERM"), *depth = getenv("COLORTERM"), *none = getenv("NO_COLOR");
-    if (none && *none) {
-        buf_text(found, "NO_COLOR is set");
-        return false;
-    }
-    if (depth && *depth) {
-        add_safe(found, depth);
-        return true;
-    }
-    bool many = term && strstr(term, "256");
-    bool some = term && *term && strcmp(term, "dumb") && !strstr(term, "-m");
-    buf_text(found, many ? "256" : some ? "8, or more than TERM says" : "none by TERM");
-    return some;
-}
-
 #define RECORDING "recording"
-#define STATES    "checking crash states (later)"
+#define STATES    "checking crash states"
 
 static const struct doctor_check checks[] = {
     {"machine", RECORDING, true, probe_machine, "a Linux kernel on x86-64"},
@@ -367,18 +313,13 @@ static const struct doctor_check checks[] = {
     {"memory for states", STATES, false, probe_memory, "mount -o remount,size=1G /dev/shm"},
     {"store tracer", "recording stores to mapped files", false, probe_store_tracer,
      "apt install valgrind (3.19), then build flotsam again: make"},
-    {"dot", "pictures of graphs (later)", false, probe_dot, "apt install graphviz"},
+    {"dot", "the tests; turning exported dot into other formats", false, probe_dot,
+     "apt install graphviz"},
     {"fuse", "tests", false, probe_fuse, "modprobe fuse"},
     {"loop devices", "tests", false, probe_loop, "modprobe loop; root, or group disk"},
-    {"terminal", "colours, and the debugger (later)", false, probe_terminal,
-     "set TERM to what your terminal is, e.g. xterm-256color"},
-    {"locale", "names beyond ASCII", false, probe_locale, "export LC_ALL=C.UTF-8"},
-    {"colours", "colours", false, probe_colours, "unset NO_COLOR, set TERM=xterm-256color"},
-    {"editor", "opening source lines (later)", false, probe_editor, "export EDITOR=nano"},
 };
 
-const struct doctor_check *doctor_checks(size_t *n)
+struct doctor_table doctor_machine(void)
 {
-    *n = sizeof checks / sizeof *checks;
-    return checks;
+    return (struct doctor_table){checks, sizeof checks / sizeof *checks};
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * doctor: what this machine has of what flotsam can use. Each check tries the thing itself where it
- * can (traces a child, makes a namespace) rather than guess from versions.
+ * can (traces a child, makes a namespace) rather than guess from versions. What recording and
+ * checking need is here; other rooms have tables of what they need themselves (views/doctor.h,
+ * tui/doctor_terminal.h).
  */
 #ifndef ENGINE_DOCTOR_H
 #define ENGINE_DOCTOR_H
@@ -22,7 +24,12 @@ struct doctor_check {
     const char *remedy; /* how to get it */
 };
 
-/* All checks, those that recording needs first. */
-const struct doctor_check *doctor_checks(size_t *n);
+struct doctor_table {
+    const struct doctor_check *checks;
+    size_t n;
+};
+
+/* The kernel, its devices, and programs; what recording needs comes first. */
+struct doctor_table doctor_machine(void);
 
 #endif

@@ -293,7 +293,8 @@ bool walk_begin_state(struct walk *w, const struct report_state *state, struct e
         return error_set(e, "the state does not fit its trace; run flotsam check again");
     /* The session keeps positions that never come as the largest number of its format. */
     uint64_t pinned = state->told_until >= INT64_MAX ? NEVER : state->told_until;
-    return begin(w, state->last + 1, least_lost(g, state), pinned);
+    begin(w, state->last + 1, least_lost(g, state), pinned);
+    return true;
 }
 
 /* --- Steps --------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ void walk_free(struct walk *w);
 /* Each says whether something changed; walk_news() says what, or why not. */
 
 /* Beginnings: everything survived; everything up to an op (NO_OP: nothing did); a state that a
- * session holds, which must be of this graph's model. */
+ * session holds, which must be of this graph's model: that one is false only when it cannot be. */
 bool walk_begin_run(struct walk *w);
 bool walk_begin_prefix(struct walk *w, uint32_t last);
 bool walk_begin_state(struct walk *w, const struct report_state *state, struct error *e);

@@ -137,9 +137,10 @@ static void take_request(struct server *s, json_t *o)
         s->paused = busy;
     else if (!strcmp(what, "resume"))
         s->paused = false;
-    else if (!strcmp(what, "halt"))
+    else if (!strcmp(what, "halt")) {
         s->halt = busy;
-    else if (!strcmp(what, "quit"))
+        s->paused = false; /* what ends is not waiting any more */
+    } else if (!strcmp(what, "quit"))
         s->quit = true;
     else
         vec_push(&s->jobs, json_incref(o));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tui/commands.h"
+#include "tui/doctor_terminal.h"
 #include "tui/options.h"
 #include "tui/print.h"
 #include "views/doctor.h"
@@ -26,7 +27,8 @@ static int run_doctor(int argc, char **argv)
     p.width = 0;
     size_t required, optional;
     fflush(stdout);
-    struct view *v = doctor_view_open(&required, &optional);
+    const struct doctor_table tables[] = {doctor_machine(), doctor_pictures(), doctor_terminal()};
+    struct view *v = doctor_view_open(tables, sizeof tables / sizeof *tables, &required, &optional);
     bool ok = print_view(&p, v, &e);
     v->ops->close(v);
     if (!ok)

@@ -70,8 +70,11 @@ static void show_line(struct debugger *d, struct pane *p, const struct subject *
 {
     struct view *v = p->view;
 
-    /* The same file stays open: only what is current changes. */
-    if (!v || strcmp(v->ops->name, "source") != 0 || strcmp(source_view_path(v), line->path) != 0) {
+    /* The same file stays open: only what is current changes. Marks begin with the first walk. */
+    bool marked = d->walking != NULL;
+    if (!v || strcmp(v->ops->name, "source") != 0 || p->marked != marked ||
+        strcmp(source_view_path(v), line->path) != 0) {
+        p->marked = marked;
         v = source_view(d->findings.analysis, d->links, d->walking ? d->walk : NULL, line->path);
         p->plain = false;
         p->unmarked = true;

@@ -82,7 +82,7 @@ static void offer_paths(struct asking *a)
 
 static void offer_subjects(struct asking *a)
 {
-    offer_list(a, "event: op: bug: state: behaviour: group: file:");
+    offer_list(a, "event: op: bug: state: behaviour: group: inode:");
     offer_functions(a);
     offer_paths(a);
 }
@@ -106,7 +106,7 @@ static void offer_files(struct asking *a)
 
 static void offer_syncs(struct asking *a)
 {
-    offer_list(a, "fsync fdatasync dirsync");
+    offer_list(a, "fsync fdatasync dirsync sync");
 }
 
 static void offer_statuses(struct asking *a)

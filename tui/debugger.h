@@ -127,6 +127,7 @@ struct debugger {
     struct keymap keymap;
     struct help_texts help;
     struct prompt *prompt;
+    int pressing; /* how deep keys press keys */
     bool by_key;      /* the request under way was a key: what it lacks can be asked for */
     bool interactive; /* there is a terminal: an editor can be called, the clipboard be set */
     bool wants_suspend;

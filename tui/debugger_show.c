@@ -33,7 +33,7 @@ bool debugger_subject(struct debugger *d, struct subject *out, struct error *e)
     }
     if (pane_subject(desk_pane(desk), out, e) || pane_subject(desk_main(desk), out, e))
         return true;
-    return error_set(e, "the row is nothing that leads on");
+    return error_set(e, "this row stands for no event, op, bug or the like; choose another");
 }
 
 /* ---- following ---- */
@@ -69,7 +69,9 @@ static void add_counts(struct debugger *d, struct cell *c)
 {
     const json_t *report = d->findings.report;
     const json_t *states = json_object_get(report, "states");
-    json_int_t tested = json_integer_value(json_object_get(states, "distinct"));
+    json_int_t tested = json_integer_value(json_object_get(states, "tested"));
+    json_int_t distinct = json_integer_value(json_object_get(states, "distinct"));
+    bool complete = json_is_true(json_object_get(states, "complete"));
     size_t bugs = json_array_size(json_object_get(report, "bugs"));
 
     if (d->task == TASK_CHECK || d->task == TASK_TRY) {
@@ -78,8 +80,14 @@ static void add_counts(struct debugger *d, struct cell *c)
                  d->has_progress ? d->progress.counts.enumerated : 0);
         bugs = json_array_size(d->found);
     } else if (report) {
-        cell_add(c, STYLE_BAR, "%" JSON_INTEGER_FORMAT " states %s", tested,
-                 glyph(bugs ? GLYPH_BAD : GLYPH_GOOD));
+        /* What was cut short is not said to be good. */
+        cell_add(c, STYLE_BAR, "%" JSON_INTEGER_FORMAT, tested);
+        if (tested != distinct)
+            cell_add(c, STYLE_BAR, " of %" JSON_INTEGER_FORMAT, distinct);
+        cell_add(c, STYLE_BAR, " states%s%s", bugs || complete ? " " : ", cut short",
+                 bugs       ? glyph(GLYPH_BAD)
+                 : complete ? glyph(GLYPH_GOOD)
+                            : "");
     } else {
         cell_add(c, STYLE_BAR, "not checked");
     }
@@ -115,29 +123,42 @@ static void draw_top(struct debugger *d)
     cell_free(&right);
 }
 
-/* The keys that matter here, as far as they fit. */
-static void draw_keys(struct debugger *d, int row)
+/* One key and what it does, where that ends before `limit`; where the next one may begin. */
+static int draw_key(struct debugger *d, int row, int column, int limit, enum request r)
 {
     struct screen *s = &d->screen;
-    const struct desk_kind *kind = debugger_desk(d)->kind;
-    int column = 1;
+    struct buf keys = {0};
+    const char *name = request_info(r)->name;
+
+    keymap_keys(&d->keymap, r, &keys);
+    size_t n = strcspn(buf_string(&keys), " ");
+    int end = column + (int)n + 1 + (int)strlen(name);
+    if (n && end < limit) {
+        d->buttons[d->button_count++] = (struct button){column, end, r};
+        column = screen_put(s, row, column, limit, STYLE_BAR_KEY, buf_string(&keys), n);
+        column = screen_put(s, row, column + 1, limit, STYLE_BAR, name, strlen(name)) + 2;
+    }
+    buf_free(&keys);
+    return column;
+}
+
+/* The keys that matter here, as far as they fit; those before help leave it its room, since it is
+ * the way to all others. */
+static void draw_keys(struct debugger *d, int row)
+{
+    enum { ROOM_FOR_HELP = sizeof "  ? help" - 1 };
+    struct screen *s = &d->screen;
+    const enum request *buttons = debugger_desk(d)->kind->buttons;
+    int column = 1, help = 0;
 
     screen_blank(s, row, 0, s->columns, STYLE_BAR);
     d->button_count = 0;
-    for (int i = 0; i < DESK_BUTTONS && kind->buttons[i]; i++) {
-        struct buf keys = {0};
-        enum request r = kind->buttons[i];
-        keymap_keys(&d->keymap, r, &keys);
-        const char *name = request_info(r)->name;
-        size_t n = strcspn(buf_string(&keys), " ");
-        int end = column + (int)n + 1 + (int)strlen(name);
-        if (n && end < s->columns) {
-            d->buttons[d->button_count++] = (struct button){column, end, r};
-            column = screen_put(s, row, column, s->columns, STYLE_BAR_KEY, buf_string(&keys), n);
-            column = screen_put(s, row, column + 1, s->columns, STYLE_BAR, name, strlen(name)) + 2;
-        }
-        buf_free(&keys);
-    }
+    for (int i = 0; i < DESK_BUTTONS; i++)
+        if (buttons[i] == REQUEST_help)
+            help = i;
+    for (int i = 0; i < DESK_BUTTONS && buttons[i]; i++)
+        column = draw_key(d, row, column, i < help ? s->columns - ROOM_FOR_HELP : s->columns,
+                          buttons[i]);
 }
 
 static void draw_prompt(struct debugger *d, int row)

@@ -132,6 +132,7 @@ bool do_stop(struct debugger *d, const char *words, enum after *after, struct er
     if (d->task == TASK_NONE)
         return error_set(e, "nothing is running");
     worker_halt(d->worker);
+    d->paused = false; /* also what was halted ends */
     debugger_say(d, "stopping; what was found is kept");
     return true;
 }
@@ -266,7 +267,8 @@ bool do_fix(struct debugger *d, const char *words, enum after *after, struct err
         return add_proposed(d, e);
     char *call = words_next(&words);
     bool directory = !strcmp(call, "dirsync");
-    bool ok = directory || fix_call_find(call, &fix.call, e);
+    bool ok = directory || fix_call_find(call, &fix.call, NULL) ||
+              error_set(e, "%s cannot be pretended; fsync, fdatasync, dirsync and sync can", call);
     free(call);
     if (!ok || !debugger_find(d, words, SUBJECT_EVENT, &at, e) ||
         !session_event(d->findings.session, at.number, &event, e))

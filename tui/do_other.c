@@ -80,8 +80,11 @@ bool do_bind(struct debugger *d, const char *words, enum after *after, struct er
     uint32_t key = name ? key_find(name, strlen(name)) : TYPED_NOTHING;
 
     (void)after;
-    bool ok = key != TYPED_NOTHING || error_set(e, "no key is called %s; write s, C-l, PgDn, F5, …",
-                                                name ? name : "nothing");
+    bool ok = key != TYPED_NOTHING;
+    if (!name)
+        error_set(e, "bind which key? bind KEY COMMAND, as in bind F5 check");
+    else if (!ok)
+        error_set(e, "no key is called %s; write s, C-l, PgDn, F5, …", name);
     free(name);
     if (ok && *words && request_find(words, strcspn(words, " "), e) == REQUEST_COUNT)
         ok = false;
@@ -125,6 +128,8 @@ bool do_dump(struct debugger *d, const char *words, enum after *after, struct er
     debugger_draw(d);
     if (!what || !*words)
         ok = error_set(e, "dump what, and where? dump screen|styles|view FILE");
+    else if (d->interactive && !strcmp(words, "-"))
+        ok = error_set(e, "standard output is this terminal; name a file");
     else if (!strcmp(what, "screen"))
         screen_text(&d->screen, &text);
     else if (!strcmp(what, "styles"))
@@ -142,27 +147,32 @@ bool do_dump(struct debugger *d, const char *words, enum after *after, struct er
 bool do_press(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     char *name;
+    enum { DEPTH_MAX = 8 }; /* keys that press keys that … */
 
-    while ((name = words_next(&words))) {
+    if (d->pressing == DEPTH_MAX)
+        return error_set(e, "a key that presses itself: bind gives it another meaning");
+    d->pressing++;
+    bool ok = true;
+    while (ok && (name = words_next(&words))) {
         struct input in = {.kind = INPUT_KEY, .key = key_find(name, strlen(name))};
-        if (!in.key)
-            error_set(e, "no key is called %s", name);
+        ok = in.key || error_set(e, "no key is called %s", name);
         free(name);
-        if (!in.key)
-            return false;
+        if (!ok)
+            break;
         *after = debugger_input(d, &in);
         if (*after == AFTER_LEAVE)
             break;
         debugger_draw(d); /* what a key does may depend on what is in sight */
     }
-    return true;
+    d->pressing--;
+    return ok;
 }
 
 bool do_click(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     int column, row, n = 0;
 
-    if (sscanf(words, "%d %d%n", &column, &row, &n) != 2 || words[n])
+    if (sscanf(words, "%4d %4d%n", &column, &row, &n) != 2 || words[n])
         return error_set(e, "click where? click COLUMN ROW, from 1");
     debugger_draw(d);
     struct input in = {.kind = INPUT_CLICK, .column = column - 1, .row = row - 1, .amount = 1};

@@ -82,7 +82,6 @@ SHOW(ops)
 SHOW(behaviours)
 SHOW(groups)
 SHOW(states)
-SHOW(state)
 SHOW(output)
 SHOW(fixes)
 SHOW(bookmarks)
@@ -225,12 +224,39 @@ bool do_colour(struct debugger *d, const char *words, enum after *after, struct 
     return true;
 }
 
+/* In the lists of bugs and of states the selected one is meant, not the one that was in hand
+ * before; one that is in hand stays as it was stepped. */
+static bool take_selected(struct debugger *d, struct error *e)
+{
+    struct pane *list = desk_main(debugger_desk(d));
+    struct subject s;
+
+    if ((d->desk != DESK_bugs && d->desk != DESK_states) || !list->view || !list->selected ||
+        !list->view->ops->subject(list->view, list->selected, &s, NULL))
+        return true;
+    if (s.kind == SUBJECT_BUG)
+        return s.number == d->walking_bug || debugger_walk_bug(d, s.number, e);
+    if (s.kind == SUBJECT_STATE)
+        return s.number == d->walking_state || debugger_walk_state(d, s.number, e);
+    return true;
+}
+
+bool do_state(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (!debugger_need_analysis(d, e) || !take_selected(d, e))
+        return false;
+    d->desks[DESK_state].stale = true;
+    show(d, DESK_state);
+    return true;
+}
+
 bool do_schedule(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     struct subject s;
 
     (void)after;
-    if (!debugger_need_analysis(d, e))
+    if (!debugger_need_analysis(d, e) || (!*words && !take_selected(d, e)))
         return false;
     if (*words) {
         if (!words_subject(words, SUBJECT_BUG, &s) ||

@@ -9,7 +9,27 @@
 #include "tui/debugger.h"
 #include "tui/words.h"
 
-/* Two behaviours in words, or the selected one and the representative of its group. */
+/* Some other behaviour of a group than its representative. */
+static bool represented(const struct groups *all, uint64_t group, uint64_t *other, struct error *e)
+{
+    const struct group *g = &all->at[group];
+
+    for (uint32_t i = 0; i < g->signatures; i++) {
+        const struct group_signature *s = &all->signatures[all->taken[g->first + i]];
+        for (uint32_t j = 0; j < s->members; j++) {
+            *other = all->members[s->first_member + j];
+            if (*other != g->representative)
+                return true;
+        }
+    }
+    return error_set(e,
+                     "behaviour %" PRIu32 " is alone in group %" PRIu64
+                     "; :why A B says why any two are not in one",
+                     g->representative, group);
+}
+
+/* Two behaviours in words, or the selected one and the representative of its group;
+ * of a representative, one that it stands for. */
 static bool two_behaviours(struct debugger *d, const char *words, uint64_t *a, uint64_t *b,
                            struct error *e)
 {
@@ -32,8 +52,7 @@ static bool two_behaviours(struct debugger *d, const char *words, uint64_t *a, u
         else
             ok = ok && error_set(e, "behaviour %" PRIu64 " is in no group", *b);
         if (ok && *a == *b)
-            ok = error_set(e, "behaviour %" PRIu64 " represents itself; why A B compares any two",
-                           *a);
+            ok = represented(f->groups, group.number, b, e);
     }
     free(first);
     free(second);

@@ -166,26 +166,32 @@ static enum after take_inputs(struct debugger *d, struct terminal *t)
 {
     struct input in;
     uint64_t deadline = clock_now() + LOOP_SLICE;
+    enum after after = AFTER_NOTHING;
 
     while ((in = terminal_read(t)).kind != INPUT_NONE) {
+        after = AFTER_REDRAW;
         if (debugger_input(d, &in) == AFTER_LEAVE)
             return AFTER_LEAVE;
         serve(d, t);
         if (clock_now() > deadline) /* keys held down are drawn as they come */
             break;
     }
-    return AFTER_REDRAW;
+    return after;
 }
 
 /* Drawing may open views that want work, and work may change what is drawn: only after two rounds
- * without either there is nothing left but to wait. */
+ * without either, and without anything new, there is nothing left but to wait. */
 static void go_round(struct debugger *d, struct terminal *t)
 {
     enum { IDLE_ROUNDS = 2 };
     int idle = 0;
+    enum after after = AFTER_REDRAW;
 
-    while (!ended) {
+    while (!ended && after != AFTER_LEAVE) {
+        uint64_t version = d->version;
         debugger_take(d);
+        if (after != AFTER_NOTHING || d->version != version)
+            idle = 0;
         debugger_draw(d);
         terminal_draw(t, &d->screen, &d->theme, d->wants_redraw);
         d->wants_redraw = false;
@@ -198,8 +204,7 @@ static void go_round(struct debugger *d, struct terminal *t)
             resized = 0;
             terminal_measure(t);
         }
-        if (take_inputs(d, t) == AFTER_LEAVE)
-            return;
+        after = take_inputs(d, t);
     }
 }
 

@@ -29,6 +29,7 @@ struct pane {
     struct cell title, right; /* what the line above it says; who shows the view sets them */
     const char *empty;        /* what is said when there are no rows */
     bool plain;               /* nothing is selected, no line of titles: prose */
+    bool marked;              /* of source: the schedule in hand marks its lines */
     bool unmarked;            /* the selection has no sign: the view has signs of its own there */
     struct graph_picture *picture; /* drawn instead of rows; top and shift say from where on */
 

@@ -85,12 +85,21 @@ void debugger_go(struct debugger *d, enum desk_id desk, const struct subject *ab
     }
 }
 
+/* Paths that are kept are one string each. */
+static bool same_subject(const struct subject *a, const struct subject *b)
+{
+    return a->kind == b->kind && a->number == b->number && a->path == b->path;
+}
+
 static void go_to(struct debugger *d, const struct place *to)
 {
     d->desk = to->desk;
-    if (memcmp(&d->about[to->desk], &to->about, sizeof to->about) != 0 ||
-        d->other[to->desk] != to->other)
+    if (!same_subject(&d->about[to->desk], &to->about) ||
+        d->other[to->desk] != to->other) {
         debugger_desk(d)->stale = true;
+        if (to->desk == DESK_graph) /* the picture is of something else */
+            graph_picture_forget(d->picture);
+    }
     d->about[to->desk] = to->about;
     d->other[to->desk] = to->other;
     debugger_open(d);

@@ -93,7 +93,8 @@ static void add_checker(struct lines *l, const json_t *bug, int room)
     report_add(&output, checker, "output", escape_locale() | ESCAPE_KEEP_NEWLINES);
     const char *at = buf_string(&output);
     for (int i = 0; i < OUTPUT_SHOWN && *at; i++) {
-        size_t n = strcspn(at, "\n"), fits = escape_fitting(at, room);
+        /* A column more than there is, so that the pane shows that it cuts. */
+        size_t n = strcspn(at, "\n"), fits = escape_fitting(at, room + 1);
         cell_text(lines_add(l, "", nothing), STYLE_PLAIN, at, n < fits ? n : fits);
         at += n + (at[n] == '\n');
     }

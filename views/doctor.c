@@ -3,19 +3,18 @@
 
 #include <stdlib.h>
 
-#include "engine/doctor.h"
 #include "engine/mem.h"
+#include "engine/vec.h"
 
 struct finding {
+    const struct doctor_check *check;
     bool good;
     struct buf found; /* safe to show */
 };
 
 struct doctor_view {
     struct view view;
-    const struct doctor_check *checks;
-    struct finding *findings;
-    size_t n;
+    vec_of(struct finding) findings;
 };
 
 static const struct column *columns(struct view *v, size_t *n)
@@ -34,7 +33,7 @@ static const struct column *columns(struct view *v, size_t *n)
 
 static uint64_t count(struct view *v)
 {
-    return ((struct doctor_view *)v)->n;
+    return ((struct doctor_view *)v)->findings.n;
 }
 
 static bool seek(struct view *v, uint64_t *row, int step, struct error *e)
@@ -49,8 +48,8 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
 {
     (void)e;
     struct doctor_view *d = (struct doctor_view *)v;
-    const struct doctor_check *check = &d->checks[row - 1];
-    const struct finding *finding = &d->findings[row - 1];
+    const struct finding *finding = &d->findings.at[row - 1];
+    const struct doctor_check *check = finding->check;
     enum style style = finding->good     ? STYLE_RESULT_GOOD
                        : check->required ? STYLE_RESULT_BAD
                                          : STYLE_WARNING;
@@ -77,9 +76,9 @@ static bool detail(struct view *v, uint64_t row, size_t n, struct cell *out, boo
 static void close_view(struct view *v)
 {
     struct doctor_view *d = (struct doctor_view *)v;
-    for (size_t i = 0; i < d->n; i++)
-        buf_free(&d->findings[i].found);
-    free(d->findings);
+    for (size_t i = 0; i < d->findings.n; i++)
+        buf_free(&d->findings.at[i].found);
+    vec_free(&d->findings);
     free(d);
 }
 
@@ -95,17 +94,20 @@ static const struct view_ops ops = {
     .close = close_view,
 };
 
-struct view *doctor_view_open(size_t *required, size_t *optional)
+struct view *doctor_view_open(const struct doctor_table *tables, size_t n, size_t *required,
+                              size_t *optional)
 {
     struct doctor_view *d = xcalloc(1, sizeof *d);
     d->view.ops = &ops;
-    d->checks = doctor_checks(&d->n);
-    d->findings = xcalloc(d->n, sizeof *d->findings);
     *required = *optional = 0;
-    for (size_t i = 0; i < d->n; i++) {
-        d->findings[i].good = d->checks[i].probe(&d->findings[i].found);
-        if (!d->findings[i].good)
-            ++*(d->checks[i].required ? required : optional);
+    for (size_t t = 0; t < n; t++) {
+        for (size_t i = 0; i < tables[t].n; i++) {
+            struct finding f = {.check = &tables[t].checks[i]};
+            f.good = f.check->probe(&f.found);
+            if (!f.good)
+                ++*(f.check->required ? required : optional);
+            vec_push(&d->findings, f);
+        }
     }
     return &d->view;
 }

@@ -468,10 +468,9 @@ bool schedule_crash_words(struct cell *c, struct analysis *a, const struct walk 
     }
     uint64_t returned = moment_returned(a->session, crash);
     if (returned) {
-        cell_add(c, STYLE_PLAIN, "crash before ");
-        bool ok = event_words(c, a->session, returned, e);
-        cell_add(c, STYLE_PLAIN, " returns");
-        return ok;
+        /* What matters comes first: the end may be cut from a title. */
+        cell_add(c, STYLE_PLAIN, "crash during ");
+        return event_words(c, a->session, returned, e);
     }
     const struct fix *fix = graph_fix_at(a->graph, crash);
     if (fix) {

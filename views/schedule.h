@@ -31,7 +31,7 @@ uint64_t schedule_view_here(struct view *v);
 /* The row of the crash; 0 when the run had ended. */
 uint64_t schedule_view_crash(struct view *v);
 
-/* "crash before 26 fdatasync returns", and "18 of 21 ops persisted". */
+/* "crash during 26 fdatasync", and "18 of 21 ops persisted". */
 bool schedule_crash_words(struct cell *c, struct analysis *a, const struct walk *w,
                           struct error *e);
 void schedule_count_words(struct cell *c, const struct walk *w);

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 need jq
 
+# shellcheck disable=SC2016 # for the recorded shell
 record sh -c 'for i in 1 2 3 4; do echo $i >f$i; done; echo done'
 run 1 "$FLOTSAM" check "$session" --checker 'test ! -e {dir}/f4 || test -s {dir}/f4'
 before=$("$FLOTSAM" bugs "$session" --json)

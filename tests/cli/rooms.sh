@@ -44,7 +44,7 @@ while read -r file; do
         complain "$file does not name its licence"
 done < <(git ls-files '*.c' '*.h' '*.cc' '*.sh' '*.bash' Makefile tests/run .ci)
 
-allowed=' .ci .clang-format .gitignore LICENSE Makefile README.md engine tests themes tracer tui views '
+allowed=' .ci .clang-format .gitignore LICENSE Makefile README.md docs engine tests themes tracer tui views '
 while read -r entry; do
     [[ $allowed == *" $entry "* ]] || complain "what is $entry doing at the top?"
 done < <(git ls-files | cut -d/ -f1 | sort -u)

@@ -52,8 +52,10 @@ views=(overview bugs trace ops behaviours groups states output fixes bookmarks h
     echo "shot source-line"
     for view in "${views[@]}"; do
         echo "$view"
-        echo "bottom"
+        echo "top"
         echo "shot $view"
+        echo "bottom"
+        echo "shot $view-end"
         echo "dump view $scratch/walk/$view.view"
     done
     echo "trace"
@@ -70,7 +72,7 @@ for size in "${sizes[@]}"; do
         cp "$session" "$place/session.flotsam"
         walk "$scratch/hostile.script" --size "$size"
         dumps=("$scratch"/walk/*.screen)
-        [ ${#dumps[@]} -ge 20 ] || fail "only ${#dumps[@]} screens"
+        [ ${#dumps[@]} -ge 30 ] || fail "only ${#dumps[@]} screens"
         "$scratch/dumped" "${size%x*}" "$scratch"/walk/*.screen >"$out" ||
             fail "$size in $LC_ALL: not fit for a terminal"
         "$scratch/dumped" 0 "$scratch"/walk/*.styles "$scratch"/walk/*.view \

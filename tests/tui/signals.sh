@@ -3,7 +3,7 @@
 #
 # However the debugger ends, or is stopped, the terminal is as it was and nothing is left behind; and
 # when the process that checks dies, the debugger says so and goes on.
-# shellcheck source=tests/tui/terminal.bash
+# shellcheck source=tests/tui/terminal.bash disable=SC2119
 . "$(dirname "$0")/terminal.bash"
 
 checked_sample current
@@ -11,7 +11,7 @@ cp "$scratch/current.flotsam" "$place/session.flotsam"
 open_terminal
 
 begin() {
-    start "$@"
+    start
     expect '─ Bugs ─'
     expect '^▸ *1 '
     pid=$(debuggers open)

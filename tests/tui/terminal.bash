@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2119,SC2120 # arguments may be left out
 #
 # What the tests of the debugger on a real terminal share. The terminal is tmux's, on a private
 # socket; a shell runs in it.
@@ -48,33 +48,40 @@ echo end-of""-run
 END
 chmod +x "$scratch/go"
 
-# open_terminal [COLUMNS ROWS]: with a shell, at whose prompt one is.
+# A terminal of 80x24 with a shell, at whose prompt one is.
 open_terminal() {
-    tmux new-session -d -s test -x "${1:-80}" -y "${2:-24}" -c "$place" \
+    tmux new-session -d -s test -x 80 -y 24 -c "$place" \
         "env PS1='prompt> ' HISTFILE= bash --norc --noprofile -i"
     tmux set-option -g status off
-    tmux resize-window -t test -x "${1:-80}" -y "${2:-24}"
+    tmux resize-window -t test -x 80 -y 24
     expect '^prompt>'
 }
 
-# start [VARIABLE=VALUE...]: the debugger, on the session.
+# start [VARIABLE=VALUE...]: the debugger, on the session, with a folder of its own for what it
+# makes besides.
+rooms=$scratch/rooms
+mkdir "$rooms"
 start() {
     rm -f "$scratch"/tty-* "$scratch/status"
-    type_line "clear; env $* $scratch/go open session.flotsam"
+    type_line "clear; env TMPDIR=$rooms $* $scratch/go open session.flotsam"
 }
 
 # debuggers [WORD]: the processes of ours that run on the session, or those with a word in their
 # command.
 debuggers() {
-    local p command
-    for p in /proc/[0-9]*; do
-        [ "$(readlink "$p/exe" 2>/dev/null)" = "$(realpath "$FLOTSAM")" ] || continue
+    local exe p command
+    while read -r exe; do
+        p=${exe%/exe}
         [ "$(readlink "$p/cwd" 2>/dev/null)" = "$place" ] || continue
         command=$(tr '\0' ' ' <"$p/cmdline" 2>/dev/null) || continue
         case $command in
         *" ${1:-}"*) echo "${p#/proc/}" ;;
         esac
-    done
+    done < <(find /proc -mindepth 2 -maxdepth 2 -path '/proc/[0-9]*' -name exe \
+        -lname "$(realpath "$FLOTSAM")" 2>/dev/null)
+}
+some_run() {
+    [ -n "$(debuggers)" ]
 }
 none_left() {
     [ -z "$(debuggers)" ]
@@ -102,5 +109,5 @@ as_before() {
     expect '^typed_this'
     poll 10 none_left || fail "still running: $(debuggers)"
     ! grep -qF "$scratch" /proc/self/mountinfo || fail "something is still mounted"
-    ! ls "${TMPDIR:-/tmp}"/flotsam-pool* >/dev/null 2>&1 || true
+    [ -z "$(ls -A "$rooms")" ] || fail "left behind: $(ls -A "$rooms")"
 }

@@ -77,7 +77,7 @@ static struct graph *build(const char *name, const struct graph_source *source)
 {
     struct model model;
     struct error e;
-    struct graph *g;
+    struct graph *g = NULL;
     if (!model_find(name, &model, &e) || !graph_build(&g, &model, source, &e))
         fail_msg("%s", e.text);
     return g;
@@ -276,7 +276,7 @@ static void what_is_under_way_is_not_covered(void **state)
         struct fix fix = {.after = late ? one : two, .file = file, .call = CALL_FSYNC};
         struct analysis_options options = {
             .behaviours = BEHAVIOUR_DEFAULTS, .fixes = &fix, .fix_count = 1};
-        struct analysis *a;
+        struct analysis *a = NULL;
         struct error e;
         size_t n;
         if (!model_find("posix", &options.model, &e) || !analysis_new(&a, f->s, &options, &e))

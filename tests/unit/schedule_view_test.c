@@ -85,7 +85,7 @@ static void a_lost_op_moves_the_crash_and_marks_what_had_not_happened(void **sta
     cell_gap(&c);
     assert_true(schedule_crash_words(&c, d->analysis, d->walk, &e));
     assert_string_equal(buf_string(&c.text),
-                        "7 of 9 ops persisted crash before 9 fdatasync MANIFEST returns");
+                        "7 of 9 ops persisted crash during 9 fdatasync MANIFEST");
     cell_free(&c);
     hide(&s);
 }
@@ -183,13 +183,13 @@ static void a_choice_lists_what_followed_with_edge_and_rule(void **state)
     assert_int_equal(v->ops->count(v), 0);
     assert_true(walk_lose(d->walk, debug_op(d, 6)));
     assert_string_equal(sentence(d),
-                        "rename tmp -> CURRENT of event 6 is lost; now earlier: crash before "
-                        "9 fdatasync MANIFEST returns");
+                        "rename tmp -> CURRENT of event 6 is lost; now earlier: crash during "
+                        "9 fdatasync MANIFEST");
     assert_string_equal(view_row(v, 1), "6|o rename tmp -> CURRENT||chosen");
     walk_undo(d->walk);
     assert_true(walk_lose(d->walk, debug_op(d, 3)));
     assert_non_null(strstr(sentence(d), "create tmp of event 3 is lost; "));
-    assert_non_null(strstr(sentence(d), "go with it; now earlier: crash before 5 fdatasync tmp"));
+    assert_non_null(strstr(sentence(d), "go with it; now earlier: crash during 5 fdatasync tmp"));
     assert_string_equal(view_row(v, 2),
                         "4|~ write tmp 0+4096 alloc|created|needs create tmp of event 3");
     assert_int_equal(view_subject(v, 2).number, debug_op(d, 4));

@@ -84,6 +84,43 @@ static void compiled_in_themes_are_whole(void **state)
     assert_int_equal(n, 4);
 }
 
+/* Whether a line of the text begins with before, spaces, and then this name as a whole word. */
+static bool has_line(const char *text, const char *before, const char *name)
+{
+    size_t skipped = strlen(before), n = strlen(name);
+
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, before, skipped) != 0)
+            continue;
+        const char *word = line + skipped + strspn(line + skipped, " ");
+        if (strncmp(word, name, n) == 0 && word[n] == ' ')
+            return true;
+    }
+    return false;
+}
+
+/* What looks plain says so, by "default": nothing is forgotten when a meaning is added. */
+static void themes_name_every_meaning(void **state)
+{
+    (void)state;
+    for (const char *const *name = theme_names(); *name; name++)
+        for (int i = 0; i < STYLE_COUNT; i++)
+            if (!has_line(theme_text(*name), "", style_name((enum style)i)))
+                fail_msg("%s.theme does not name %s", *name, style_name((enum style)i));
+}
+
+static void every_meaning_is_explained(void **state)
+{
+    (void)state;
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        const char *name = style_name((enum style)i);
+        if (!has_line(theme_text("dark"), "#",
+                      i >= STYLE_FILE_1 && i <= STYLE_FILE_6 ? "file.1" : name))
+            fail_msg("dark.theme does not explain %s", name);
+    }
+}
+
 static void a_theme_of_ones_own_comes_first(void **state)
 {
     char *folder = folder_make();
@@ -110,6 +147,8 @@ int main(void)
         cmocka_unit_test(looks_become_what_terminals_understand),
         cmocka_unit_test(mistakes_are_told_with_their_line),
         cmocka_unit_test(compiled_in_themes_are_whole),
+        cmocka_unit_test(themes_name_every_meaning),
+        cmocka_unit_test(every_meaning_is_explained),
         cmocka_unit_test(a_theme_of_ones_own_comes_first),
     };
 

@@ -204,7 +204,7 @@ static void bookmarks_mark_events_and_ops(void **state)
     static const char *const models[] = {"ext4", "ext4-paper"};
     for (size_t i = 0; i < 2; i++) {
         struct analysis_options options = {.behaviours = BEHAVIOUR_DEFAULTS};
-        struct analysis *a;
+        struct analysis *a = NULL;
         uint64_t event;
         uint32_t place;
         must(model_find(models[i], &options.model, &e) && analysis_new(&a, f->s, &options, &e), &e);

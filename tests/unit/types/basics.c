@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lists, arrays, nested structs, unions, bit-fields, pointers to pointers, copies. */
 #include "truth.h"
 

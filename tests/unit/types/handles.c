@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Typed handles as PMDK has them: unions of an id and a pointer that is never used. */
 #include "truth.h"
 

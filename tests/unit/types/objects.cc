@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // Classes: bases, members, templates, references, namespaces.
 #include "truth.h"
 

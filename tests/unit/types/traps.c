@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What could lead to a wrong answer: casts, headers before slots, jumps instead of calls, memory used
  * anew, arrays with elements of one size next to each other. */
 #include "truth.h"

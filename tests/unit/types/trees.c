@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A B-tree and a hash table of two levels, as persistent ones are written. */
 #include "truth.h"
 

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# A check from inside the debugger: started, halted, gone on with, ended; what it found is there,
+# also when it was ended early, and it goes on where it was.
+# shellcheck source=tests/tui/tui.bash
+. "$(dirname "$0")/tui.bash"
+need jq
+
+sample current
+mv "$scratch/current.flotsam" "$place/session.flotsam"
+check='cd {dir} && ../check .'
+checker() { # COMMAND: what the session is checked with
+    sqlite3 "$place/session.flotsam" "INSERT OR REPLACE INTO meta VALUES ('checker', '$1')"
+}
+
+shots_of() { # LINE...
+    printf '%s\n' "$@" >"$scratch/live.script"
+    walk "$scratch/live.script" --size 80x24
+}
+shot() { # NAME REGEX
+    sed -n "/^=== $1\$/,/^--- /p" "$shots" | grep -qE "$2" ||
+        fail "$1 does not show $2: $(sed -n "/^=== $1\$/,/^--- /p" "$shots")"
+}
+
+# Halted at once: nothing is waited for, other commands do their work, another check is refused.
+# (A script waits for a check, but not for one that is halted: both by one line.)
+checker "sleep 0.02; $check"
+shots_of 'press X p' 'overview' 'shot halted' \
+    'trace' 'go event:14' 'shot meanwhile' 'press X' 'shot refused' 'stop' 'overview' 'shot stopped'
+shot halted 'paused'
+shot meanwhile '^\|▸ *14 '
+shot refused 'is running'
+shot stopped 'checked +(not yet|[0-9]+ states tested)'
+# Where it was halted before anything was tested, there is no table yet.
+seen=$(sqlite3 "$place/session.flotsam" 'SELECT count(*) FROM verdicts' 2>/dev/null || echo 0)
+
+# To the end: the script waits for it.
+checker "$check"
+shots_of check 'shot checked' 'bugs' 'shot bugs' 'overview' 'shot overview'
+shot checked 'checked: [0-9]+ states, 2 bugs'
+shot bugs '^\|▸ *1 +unpersisted'
+shot bugs '^\| *2 +ordering'
+shot overview '[0-9]+ states tested, 231 inconsistent'
+[ "$(sqlite3 "$place/session.flotsam" 'SELECT count(*) FROM verdicts')" -gt "$seen" ] ||
+    fail "no more verdicts than after the halted check"
+"$FLOTSAM" bugs "$place/session.flotsam" --json >"$out"
+[ "$(jq '.bugs | length' "$out")" = 2 ] || fail "the session does not have the bugs"
+
+# Halted and gone on with: the same in the end.
+shots_of 'model posix' 'press X p' 'shot halted' 'pause' 'shot on'
+shot halted 'paused'
+shot on 'checked: [0-9]+ states'
+
+# A checker that is not there.
+shots_of 'check checker=./nonesuch {dir}' 'shot missing'
+shot missing 'checker not found'
