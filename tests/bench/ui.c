@@ -81,7 +81,8 @@ enum step { MAKE, FIRST, USE, LEAVE, GIVE_UP, STEPS };
 struct job {
     const char *path;
     uint64_t events;
-    uint64_t left; /* LEAVE: when */
+    double took;   /* LEAVE: how long, */
+    uint64_t left; /* and when it was done; the process goes after that */
     struct figures figures;
 };
 
@@ -95,9 +96,9 @@ static bool run_step(struct job *job, enum step step, struct error *e)
     case USE:
         return ui_use(job->path, &job->figures, e);
     case LEAVE:
-        return ui_leave(job->path, false, &job->left, e);
+        return ui_leave(job->path, false, &job->took, &job->left, e);
     case GIVE_UP:
-        return ui_leave(job->path, true, &job->left, e);
+        return ui_leave(job->path, true, &job->took, &job->left, e);
     case STEPS:
         break;
     }
@@ -132,9 +133,9 @@ static bool run_apart(struct job *job, enum step step)
     double since = (double)(clock_now() - result.left) / (double)NANOSECONDS_PER_MS;
     *job = result;
     if (step == LEAVE)
-        job->figures.quitting = since;
+        job->figures.quitting = job->took + since;
     if (step == GIVE_UP)
-        job->figures.giving_up = since;
+        job->figures.giving_up = job->took + since;
     return true;
 }
 

@@ -62,8 +62,9 @@ bool ui_first(const char *session, struct figures *out, struct error *e);
 /* Opens it again and uses everything. */
 bool ui_use(const char *session, struct figures *out, struct error *e);
 
-/* Leaves it, at once or when everything is there; *left is when, by the clock. */
-bool ui_leave(const char *session, bool at_once, uint64_t *left, struct error *e);
+/* Leaves it, at once or when everything is there: how many ms that took, and when it was done, by
+ * the clock. */
+bool ui_leave(const char *session, bool at_once, double *took, uint64_t *left, struct error *e);
 
 /* The program itself on a terminal. */
 bool ui_terminal(const char *program, const char *session, struct figures *out, struct error *e);

@@ -353,7 +353,7 @@ bool ui_use(const char *session, struct figures *out, struct error *e)
     return true;
 }
 
-bool ui_leave(const char *session, bool at_once, uint64_t *left, struct error *e)
+bool ui_leave(const char *session, bool at_once, double *took, uint64_t *left, struct error *e)
 {
     struct use u = {0};
     enum after after;
@@ -366,8 +366,10 @@ bool ui_leave(const char *session, bool at_once, uint64_t *left, struct error *e
     /* The loading is in the middle of things. */
     else
         usleep(300000);
-    *left = clock_now();
+    uint64_t others = delayed(), begin = clock_now();
     bool ok = debugger_command(u.d, "quit", &after, e);
     debugger_free(u.d);
+    *left = clock_now();
+    *took = milliseconds(begin, *left) - milliseconds(others, delayed());
     return ok;
 }
