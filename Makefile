@@ -16,9 +16,10 @@ VERSION := 0.1
 BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqlite3-dev \
                   libncurses-dev libreadline-dev libgraphviz-dev libxxhash-dev libzstd-dev \
                   libseccomp-dev libjansson-dev libinih-dev libzydis-dev valgrind
+TRUTH_PACKAGES := libfuse3-dev e2fsprogs xfsprogs btrfs-progs
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
                   strace procps jq tmux graphviz mandoc libleveldb-dev librocksdb-dev liblmdb-dev \
-                  libgdbm-dev libpmemobj-dev libpmem-dev
+                  libgdbm-dev libpmemobj-dev libpmem-dev $(TRUTH_PACKAGES)
 
 LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph \
              ncursesw readline
@@ -60,6 +61,7 @@ help:
 	'make bench-check     what checking costs: LevelDB, and states a second' \
 	'make bench-scale     how time and memory grow from ten thousand events to a million' \
 	'make bench-ui        how long keys wait in the debugger, on a session of a million events' \
+	'make truth           the models against the real FS=ext4|xfs|btrfs, mounted with OPTS, SEEDS a program' \
 	'make deps            install the packages that building needs; deps-test: those of the tests too' \
 	'make install         to $$(DESTDIR)$$(prefix), $(prefix); uninstall removes it again' \
 	'make clean           remove $(O)/' \
@@ -138,8 +140,13 @@ unit: $(UNIT)
 
 test-programs: $(UNIT) $(TOOLS) $(if $(SAN),,fuzzers)
 
+# What the models' tests share with those on real kernels.
+$(O)/tests/unit/kernel_test: $(O)/tests/kernel/expected.o
+$(O)/tests/unit/simulator_test: $(O)/tests/kernel/programs.o
+$(O)/tests/unit/crash_test: $(O)/tests/kernel/crash.o $(O)/tests/kernel/disk.o
+
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libtui.a $(ARCHIVES)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -lcmocka
 
 $(TOOLS): $(O)/tests/%: $(O)/tests/%.o $(ARCHIVES)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
@@ -147,6 +154,8 @@ $(TOOLS): $(O)/tests/%: $(O)/tests/%.o $(ARCHIVES)
 # Programs that the tests record, and make bench-record.
 -include tests/real/rules.mk
 test-programs: $(REAL)
+
+-include tests/kernel/rules.mk
 
 # Fuzzers need clang and its runtime, and their own build of the engine.
 FUZZ_SECONDS ?= 10

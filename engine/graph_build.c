@@ -20,7 +20,7 @@ struct inode *builder_inode(struct builder *b, uint32_t file)
         inode->known = true;
         inode->length = b->source->length(b->source->data, file);
         inode->created = inode->last_name = inode->sized = inode->resized = NO_OP;
-        inode->called = inode->changed = inode->changed_data = NO_OP;
+        inode->flying = inode->filled = inode->changed = inode->changed_data = NO_OP;
     }
     return inode;
 }
@@ -123,64 +123,31 @@ static void sync_names(struct builder *b, uint32_t file)
     vec_free(&carried);
 }
 
-/* A sync of a file logs its contents, whatever else the journal has; own: from this op on they are
- * the sync's own. */
-static void sync_journalled(struct builder *b, uint32_t file, uint32_t own)
-{
-    struct inode *inode = builder_inode(b, file);
-    size_t n = 0;
-    while (n < inode->journalled.n && (b->returned.at[inode->journalled.at[n]] < b->event.entry ||
-                                       inode->journalled.at[n] >= own))
-        n++;
-    builder_carry_journalled(b, inode, n);
-}
-
 static void sync_file(struct builder *b, bool data_only)
 {
     uint32_t file = b->event.file;
     builder_inode(b, file);
     if (b->model.sync == SYNC_OWN_NAME || b->model.sync == SYNC_OWN_ENTRIES) {
         sync_entries(b, file);
-        if (b->model.sync == SYNC_OWN_NAME) {
+        if (b->model.sync == SYNC_OWN_NAME)
             sync_names(b, file);
-            sync_journalled(b, file, NO_OP);
-        }
     }
     note_sync(b, file, last_change(b, file, data_only));
 }
 
-/* Whether one of the file's last ops is data of a new block. */
-static bool is_new_data(const struct inode *inode, uint32_t op)
-{
-    size_t i = inode->new_data.n;
-    while (i > 0 && inode->new_data.at[i - 1] > op)
-        i--;
-    return i > 0 && inode->new_data.at[i - 1] == op;
-}
-
 /* A write that returns durable: its own blocks, and what its file's change commits. */
-static void sync_own_write(struct builder *b, uint32_t first, bool pending_data)
+static void sync_own_write(struct builder *b, uint32_t first)
 {
     uint32_t end = (uint32_t)b->ops.n, changed = builder_inode(b, b->event.file)->changed_data;
-    uint32_t previous = NO_OP;
     for (uint32_t op = first; op < end; op++) {
-        b->covered.at[op] = b->event.exit;
-        if (b->ops.at[op].kind != OP_DATA)
-            continue;
-        builder_settle(b, op);
-        /* Past blocks of the file that wait to be written: a copy goes alone. */
-        if (pending_data && is_new_data(builder_inode(b, b->event.file), op)) {
-            b->covered.at[op] = NEVER;
-            previous = builder_carry_data(b, op, previous);
-        }
+        /* A size that comes with other data would make that durable, too. */
+        if (b->ops.at[op].kind != OP_SIZE || !(b->ops.at[op].flags & OP_EXTENDS))
+            b->covered.at[op] = b->event.exit;
+        if (b->ops.at[op].kind == OP_DATA)
+            builder_settle(b, op);
     }
-    if (b->model.sync == SYNC_OWN_NAME) {
-        if (builder_inode(b, b->event.file)->journalled.n)
-            for (uint32_t op = first; op < end; op++)
-                b->covered.at[op] = NEVER;
+    if (b->model.sync == SYNC_OWN_NAME)
         sync_names(b, b->event.file);
-        sync_journalled(b, b->event.file, first);
-    }
     if (b->model.sync == SYNC_JOURNAL && changed != NO_OP && changed >= first) {
         uint32_t journal = b->journal_at.at[changed];
         if (journal != NO_OP && b->covered.at[journal] > b->event.exit)
@@ -188,46 +155,6 @@ static void sync_own_write(struct builder *b, uint32_t first, bool pending_data)
     }
     if (b->model.sync == SYNC_EVERYTHING)
         note_sync(b, 0, NO_OP);
-}
-
-/* Whether data of new blocks may be written later than what comes now. */
-static bool pending_new_data(struct builder *b, uint32_t file)
-{
-    const struct inode *inode = builder_inode(b, file);
-    return inode->new_data.n && vec_last(&inode->new_data) >= inode->synced &&
-           vec_last(&inode->new_data) >= b->synced;
-}
-
-/* sync_file_range writes blocks of a range ahead of others, and makes nothing durable. */
-static void sync_range(struct builder *b)
-{
-    const struct event *e = &b->event;
-    struct inode *inode = builder_inode(b, e->file);
-    uint64_t first = e->offset / OP_BLOCK_SIZE, last = UINT64_MAX;
-    uint32_t previous = NO_OP;
-    bool past_others = false;
-    size_t kept = 0;
-    if (e->size)
-        last = (e->offset + e->size - 1) / OP_BLOCK_SIZE;
-    for (size_t i = 0; i < inode->new_data.n; i++) {
-        uint32_t op = inode->new_data.at[i];
-        if (op < inode->synced || op < b->synced)
-            continue;
-        inode->new_data.at[kept++] = op;
-        uint64_t block = b->ops.at[op].offset / OP_BLOCK_SIZE;
-        if (block < first || block > last) {
-            past_others = true;
-            continue;
-        }
-        const uint64_t *copy = map_get(&b->copies, &op, sizeof op);
-        if (copy || !past_others || !builder_is_last(b, op))
-            previous = copy ? (uint32_t)*copy : op;
-        else {
-            previous = builder_carry_data(b, op, previous);
-            b->covered.at[previous] = NEVER;
-        }
-    }
-    inode->new_data.n = kept;
 }
 
 /* Each block of a call is followed by itself. No system call but a reflink or a punch reaches past
@@ -279,17 +206,14 @@ static void take_event(struct builder *b)
     case CALL_SYNCFS:
         note_sync(b, 0, NO_OP);
         break;
-    case CALL_SYNC_RANGE:
-        sync_range(b);
+    case CALL_SYNC_RANGE: /* may write something ahead of other things, and makes nothing durable */
         break;
-    default: {
-        bool pending = e->file && pending_new_data(b, e->file);
+    default:
         builder_names(b);
         if (e->file)
             builder_contents(b);
         if ((e->traits & (EVENT_SYNC | EVENT_DSYNC)) && b->ops.n > first)
-            sync_own_write(b, first, pending);
-    }
+            sync_own_write(b, first);
     }
 }
 
@@ -383,7 +307,8 @@ static void apply_syncs(struct builder *b)
         const struct sync_point *sync = &b->syncs.at[i];
         if (!sync->file || b->model.sync == SYNC_EVERYTHING) {
             for (; all < b->ops.n && b->returned.at[all] < sync->entry; all++)
-                cover(b, all, sync->exit);
+                if (!b->model.sync_by_log || !(b->ops.at[all].flags & OP_IN_PLACE))
+                    cover(b, all, sync->exit);
             continue;
         }
         if (sync->journal != NO_OP && b->returned.at[sync->journal] < sync->entry)
@@ -391,9 +316,7 @@ static void apply_syncs(struct builder *b)
         uint32_t *next = &s.next[sync->file];
         for (; *next < s.start[sync->file + 1] && b->returned.at[s.ops[*next]] < sync->entry;
              (*next)++)
-            if (b->model.sync != SYNC_OWN_NAME ||
-                !map_get(&b->copies, &s.ops[*next], sizeof *s.ops)) /* the copy went */
-                cover(b, s.ops[*next], sync->exit);
+            cover(b, s.ops[*next], sync->exit);
     }
     free(s.start);
     free(s.ops);
@@ -430,11 +353,11 @@ static void forget_files(struct builder *b)
         vec_free(&b->inodes.at[i].names);
         vec_free(&b->inodes.at[i].growths);
         vec_free(&b->inodes.at[i].new_data);
-        vec_free(&b->inodes.at[i].journalled);
         vec_free(&b->inodes.at[i].entries);
     }
     b->file_count = b->inodes.n;
     vec_free(&b->inodes);
+    vec_free(&b->resizes);
     vec_free(&b->journal_at);
     map_free(&b->blocks);
     map_free(&b->entries);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What graph_build.c (the passes, syncs) and graph_ops.c (what each call becomes) share. Nothing
- * else includes it.
+ * What graph_build.c (the passes, syncs), graph_ops.c (what calls on contents become) and
+ * graph_names.c (changes of names) share. Nothing else includes it.
  */
 #ifndef ENGINE_GRAPH_INSIDE_H
 #define ENGINE_GRAPH_INSIDE_H
@@ -37,12 +37,12 @@ struct inode {
     uint32_t last_name;       /* the last name op on it, or on an entry of it */
     vec_of(struct given_name) names; /* name ops that gave it a name, some of them gone since */
     uint32_t sized;           /* the last alloc or size */
+    vec_of(uint32_t) new_data; /* data that comes with its allocation, since a rename over a file */
     uint32_t resized;         /* the last size that a truncation set */
     vec_of(struct growth) growths; /* sizes since then, where they wait for data */
-    vec_of(uint32_t) new_data; /* data ops of new blocks; may begin with synced ones */
-    uint32_t called_first, called; /* the ops of the last call on its contents */
-    vec_of(uint32_t) journalled; /* own names are carried: ops on its contents since the first one
-                                    that went through the journal, after the last sync */
+    uint32_t flying;          /* the last data op, where sizes go with any data, */
+    bool flying_more;         /* and whether there are others since the last sync; */
+    uint32_t filled;          /* the op before which zeros filled the last block */
     uint32_t changed;         /* the last op that surely dirtied the inode, */
     uint32_t changed_data;    /* and the last of those that fdatasync cares for */
     uint32_t synced;          /* ops of its contents before this one are durable */
@@ -77,6 +77,7 @@ struct builder {
     struct map blocks;           /* struct block_key → see graph_ops.c */
     struct map entries;          /* struct entry_key → last name op + 1 */
     uint32_t journal;            /* the last op in the journal */
+    vec_of(uint32_t) resizes;    /* for which the next name waits, though they are not in there */
     vec_of(struct sync_point) syncs;
     vec_of(struct placed_fix) fixes; /* by position */
     size_t next_fix;                 /* those before are made */
@@ -91,26 +92,20 @@ void builder_edge(struct builder *b, uint32_t from, enum model_rule rule);
 /* Edges into an op are edges.at[first.at[op]] up to this one. */
 uint32_t builder_edges_end(const struct builder *b, uint32_t op);
 
-/* graph_ops.c: the ops of the event at hand. */
+/* The op goes into the journal now, after what is there. */
+void builder_into_journal(struct builder *b, uint32_t op);
+
+/* The ops of the event at hand. */
 void builder_contents(struct builder *b); /* write, copy, truncate, fallocate, open with O_TRUNC */
 void builder_names(struct builder *b);
 /* Of a fallocate: whether it moves or frees blocks, and whether it moves those behind its range. */
 bool builder_changes_range(const struct event *e);
 bool builder_shifts(const struct event *e);
-/* A copy of a data op that a sync carries past the new blocks before it, but not past `previous`.
- * Later changes of its block follow the copy. */
-uint32_t builder_carry_data(struct builder *b, uint32_t original, uint32_t previous);
-/* Copies of ops on a file's contents that a sync carries past the journal: the first n of those
- * noted for it. */
-void builder_carry_journalled(struct builder *b, struct inode *inode, size_t n);
 /* Copies of name ops that a sync carries past the journal, in order, after copies of those that
  * made their directories and files and that changed the same entries before. */
 void builder_carry_names(struct builder *b, const uint32_t *names, size_t n);
 /* Whether the entry still is what the op made it. */
 bool builder_is_current(const struct builder *b, const struct given_name *name);
-/* Whether the block of a data op is as the op left it: neither changed since nor freed. A copy of
- * one that is not would undo what came after. */
-bool builder_is_last(struct builder *b, uint32_t op);
 /* The blocks of a synced write are no longer new. */
 void builder_settle(struct builder *b, uint32_t op);
 

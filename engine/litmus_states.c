@@ -97,20 +97,22 @@ struct writing {
     struct buf text;
 };
 
+void litmus_write_bytes(struct buf *out, const char *bytes, size_t n)
+{
+    for (size_t at = 0, end; at < n; at = end) {
+        for (end = at; end < n && bytes[end] == bytes[at];)
+            end++;
+        buf_printf(out, "%s%c%zu", at ? "," : "", bytes[at] ? bytes[at] : '0', end - at);
+    }
+}
+
 static void write_contents(struct writing *w, const struct state_name *name)
 {
     char *bytes = xmalloc(name->size + 1);
     struct error e;
     if (!state_read(w->state, name->file, 0, bytes, name->size, &e))
         memset(bytes, '?', name->size);
-    for (uint64_t at = 0; at < name->size;) {
-        uint64_t end = at;
-        while (end < name->size && bytes[end] == bytes[at])
-            end++;
-        buf_printf(&w->text, "%s%c%llu", at ? "," : "", bytes[at] ? bytes[at] : '0',
-                   (unsigned long long)(end - at));
-        at = end;
-    }
+    litmus_write_bytes(&w->text, bytes, name->size);
     free(bytes);
 }
 

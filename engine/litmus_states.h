@@ -5,6 +5,7 @@
 #ifndef ENGINE_LITMUS_STATES_H
 #define ENGINE_LITMUS_STATES_H
 
+#include "engine/buf.h"
 #include "engine/graph.h"
 #include "engine/litmus.h"
 #include "engine/state.h"
@@ -23,6 +24,9 @@ struct litmus_state {
     /* The largest set of ops that leaves it, or one of them: survived[i] for op i of the graph. */
     const bool *survived;
 };
+
+/* What a state says of a file that holds these bytes. */
+void litmus_write_bytes(struct buf *out, const char *bytes, size_t n);
 
 /* More ops than this have too many sets to try them all. */
 enum { LITMUS_OPS_MAX = 40 };

@@ -26,6 +26,7 @@ static const struct model xfs = {
     .sync = SYNC_JOURNAL,
     .size_after_data = true,
     .tail_shows = true,
+    .sync_by_log = true,
 };
 
 static const struct model btrfs = {
@@ -33,9 +34,7 @@ static const struct model btrfs = {
     .summary = "btrfs, as measured: fsync of a file carries its own name only",
     .names = NAMES_JOURNAL,
     .sync = SYNC_OWN_NAME,
-    .whole_calls = true,
-    .first_write_holes = true,
-    .file_in_order = true,
+    .size_with_any = true,
 };
 
 static const struct model posix = {

@@ -22,7 +22,7 @@
     X(BLOCK, "same-block", "changes of one block reach the disk in program order")                  \
     X(ENTRY, "same-entry", "a change of a directory entry follows the one before it")               \
     X(PARENT, "parent", "an entry cannot be in a directory that does not exist")                    \
-    X(JOURNAL, "journal", "one journal takes name changes in program order")                        \
+    X(JOURNAL, "journal", "one journal takes names in program order, new blocks and sizes later") \
     X(CREATED, "created", "a file's blocks and sizes enter the journal after its creation")         \
     X(FILE, "file-order", "allocations and sizes of one file keep their order")                     \
     X(NEW_DATA, "new-blocks", "new blocks of one file are written in order")                        \
@@ -59,14 +59,16 @@ struct model {
     enum model_names names;
     enum model_sync sync;
     bool whole_calls;      /* a write persists as a whole, not by blocks */
-    bool first_write_holes; /* but of a write to an empty file blocks may persist without others */
     bool alloc_shows;      /* a new block can be found before its data: zeros */
     bool size_shows;       /* the size of an append inside a block can precede its data: zeros */
     bool size_after_data;  /* a size waits for the data it covers */
-    bool new_in_order;     /* new blocks of one file keep their order */
+    bool new_in_order;     /* allocations and sizes of one file keep their order */
     bool tail_shows;       /* the zeroing of a truncated tail can precede the new size */
+    bool sync_by_log;      /* a sync of everything flushes the disk only when there is something to
+                              log: what was overwritten in place may be lost after it */
     bool rename_allocates; /* a rename over a file waits for the new file's allocations */
-    bool file_in_order;    /* all calls on one file's contents keep their order */
+    bool size_with_any;    /* whatever data of a file is written takes along the size that the file
+                              has by then, so that a later write may show as zeros */
     bool program_order;    /* all calls keep their order */
 };
 

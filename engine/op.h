@@ -17,7 +17,8 @@ enum { OP_BLOCK_SIZE = 4096 };
 
 enum op_kind {
     OP_NAME = 1, /* a change of directory entries or of an inode's mode: the event says which */
-    OP_SIZE,     /* the file's length becomes `size` (see op_sets_size) */
+    OP_SIZE,     /* the file's length becomes `size`; with OP_EXTENDS: at least that, with
+                    other data than that of its own write */
     OP_ALLOC,    /* a new block at `offset`, which reads as zeros; may set the length */
     OP_DATA,     /* `length` bytes at `offset` become those of `payload`; may set the length */
     OP_ZERO,     /* `length` bytes at `offset` become zeros: the tail of a truncated file */
@@ -28,6 +29,7 @@ enum op_kind {
 enum {
     OP_EXTENDS = 1 << 0, /* the length becomes at least `size` */
     OP_CARRIED = 1 << 1, /* a copy that a sync carried past an edge: original is in `carried` */
+    OP_IN_PLACE = 1 << 2, /* OP_DATA over a block that is there: nothing else of the file changes */
 };
 
 struct op {

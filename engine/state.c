@@ -194,7 +194,7 @@ static bool apply_contents(struct state *s, const struct op *op, struct error *e
     bool extends = op->flags & OP_EXTENDS;
     switch (op->kind) {
     case OP_SIZE:
-        return data_resize(s, f, op->size, e);
+        return extends ? data_extend(s, f, op->size, e) : data_resize(s, f, op->size, e);
     case OP_ALLOC:
         return !extends || data_extend(s, f, op->size, e);
     case OP_DATA:

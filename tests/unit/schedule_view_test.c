@@ -57,7 +57,7 @@ static void the_whole_run_has_no_crash_line(void **state)
                                            "5|= fdatasync|tmp|set_current|\n"
                                            "6|* rename   tmp -> CURRENT|.|set_current|\n"
                                            "7|- print stdout \"saved\\n\"||main|\n"
-                                           "8|* write    0+4096 alloc|MANIFEST|emit_record|\n"
+                                           "8|* write    length 27|MANIFEST|emit_record|\n"
                                            "8|* write    13+14|MANIFEST|emit_record|\n"
                                            "9|= fdatasync|MANIFEST|main|\n");
     assert_int_equal(schedule_view_crash(s.view), 0);
@@ -183,8 +183,8 @@ static void a_choice_lists_what_followed_with_edge_and_rule(void **state)
     assert_int_equal(v->ops->count(v), 0);
     assert_true(walk_lose(d->walk, debug_op(d, 6)));
     assert_string_equal(sentence(d),
-                        "rename tmp -> CURRENT of event 6 is lost; now earlier: crash during "
-                        "9 fdatasync MANIFEST");
+                        "rename tmp -> CURRENT of event 6 is lost; 1 op that needs it goes with it;"
+                        " now earlier: crash during 9 fdatasync MANIFEST");
     assert_string_equal(view_row(v, 1), "6|o rename tmp -> CURRENT||chosen");
     walk_undo(d->walk);
     assert_true(walk_lose(d->walk, debug_op(d, 3)));
@@ -205,7 +205,7 @@ static void what_is_impossible_is_said(void **state)
     walk_lose(d->walk, debug_op(d, 3));
     assert_false(walk_lose(d->walk, debug_op(d, 8)));
     assert_string_equal(
-        sentence(d), "write MANIFEST 0+4096 alloc of event 8 cannot be lost: it is not issued yet."
+        sentence(d), "write MANIFEST length 27 of event 8 cannot be lost: it is not issued yet."
                      " The crash comes first: create tmp of event 3 is not there, and is durable"
                      " when 5 fdatasync tmp returns. Keep that op, or step on");
     walk_to(d->walk, debug_op(d, 8));

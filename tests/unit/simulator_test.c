@@ -27,7 +27,7 @@
 #include "engine/litmus.h"
 #include "engine/litmus_states.h"
 #include "engine/map.h"
-#include "engine/vec.h"
+#include "tests/kernel/programs.h"
 
 /* All offsets and sizes are multiples of a cell; a block has a few of them. */
 enum { CELL = 1024, BLOCK_CELLS = OP_BLOCK_SIZE / CELL, FILE_CELLS = 24, FILE_BLOCKS = 6 };
@@ -49,12 +49,11 @@ struct item {
     unsigned from, to; /* DATA, ZERO: cells */
     unsigned size;     /* cells: SIZE sets it, others grow to it when `grows` */
     bool grows;
+    bool loose;    /* SIZE: it came with other data than its own write's */
+    bool in_place; /* DATA: nothing else changes with it */
     bool dirties; /* the inode: what a synced write commits besides itself */
-    bool carried; /* by a sync_file_range, once */
     char letter;
     items needs;   /* on the disk before it */
-    items journal; /* of those, the ones that it only follows in the journal, */
-    items fresh;   /* or only because new blocks are written in order */
     items entries; /* NAME: what it needs to make sense at all: its entries, directories, file */
 };
 
@@ -63,7 +62,9 @@ enum alloc { FREE, OLD, NEW };
 struct inode {
     unsigned length; /* cells */
     enum alloc blocks[FILE_BLOCKS];
-    items created, contents, sizes, fresh, calls, truncates, names, dir_names;
+    items created, contents, sizes, truncates, names, dir_names;
+    items flying; /* btrfs: data since the last sync, */
+    bool filled;  /* and whether the last block was filled since */
     items block[FILE_BLOCKS];
     items commit, commit_data; /* the journal as of its last change */
     struct {
@@ -212,26 +213,17 @@ static void disk_text(struct machine *m, const struct disk *d, uint32_t dir, con
 
 /* ---- the kernel's own steps ---- */
 
-/* What lets items go in another order while a sync is at work. */
-struct pass {
-    items past_journal; /* contents that need not wait for the journal */
-    items names;        /* these go in the order of the program, whatever the journal has */
-};
-
-static bool may_go(const struct machine *m, unsigned i, items disk, const struct pass *pass)
+/* names: these go in the order of the program, whatever the journal has, while a sync is at work. */
+static bool may_go(const struct machine *m, unsigned i, items disk, items names)
 {
-    const struct item *item = &m->items[i];
-    items needs = item->needs;
-    if (pass->past_journal >> i & 1)
-        needs &= ~item->journal;
-    if ((needs & ~disk) == 0)
+    if ((m->items[i].needs & ~disk) == 0)
         return true;
-    items before = pass->names & (((items)1 << i) - 1);
-    return (pass->names >> i & 1) && (before & ~disk) == 0;
+    items before = names & (((items)1 << i) - 1);
+    return (names >> i & 1) && (before & ~disk) == 0;
 }
 
 /* Everything that the kernel may have written by now; any of it may be what a crash leaves. */
-static void kernel_runs(struct machine *m, const struct pass *pass)
+static void kernel_runs(struct machine *m, items names)
 {
     assert_true(m->n <= MOST_ITEMS);
     for (items disk = 0; disk <= all(m); disk++) {
@@ -239,7 +231,7 @@ static void kernel_runs(struct machine *m, const struct pass *pass)
             continue;
         m->latest[disk] = (int8_t)m->printed;
         for (unsigned i = 0; i < m->n; i++)
-            if (!(disk >> i & 1) && may_go(m, i, disk, pass))
+            if (!(disk >> i & 1) && may_go(m, i, disk, names))
                 m->now[disk | (items)1 << i] = true;
     }
 }
@@ -264,8 +256,8 @@ static void through_journal(struct machine *m, struct item *item)
 {
     if (!journalling(m))
         return;
-    item->journal = m->journal & ~item->needs;
-    item->needs |= m->journal;
+    if (m->kind != BTRFS || item->kind == NAME) /* the contents of a file do not wait there */
+        item->needs |= m->journal;
     m->journal |= last(m);
 }
 
@@ -296,50 +288,70 @@ static void put_size(struct machine *m, uint64_t event, uint32_t file, unsigned 
     issue(m, SIZE, event, file, needs)->size = size;
 }
 
-/* ext4: a new block is allocated with its size, in the file's order; its data follows, in order. */
+/* ext4: a new block is allocated with its size, in the file's order; its data follows, in any. */
 static void ext4_piece(struct machine *m, uint64_t event, uint32_t file, unsigned from, unsigned to)
 {
     struct inode *inode = &m->inodes[file];
     enum alloc *block = &inode->blocks[from / BLOCK_CELLS];
     bool grows = to > inode->length;
-    if (*block == FREE || (grows && *block == NEW)) {
-        struct item *alloc = issue(m, ALLOC, event, file, inode->created | inode->sizes);
+    if (*block == FREE) {
+        /* Journalled some time from now: after what the journal has, and names do not wait. */
+        struct item *alloc = issue(m, ALLOC, event, file, m->journal | inode->sizes);
         alloc->size = to;
         alloc->grows = grows;
         items bit = last(m);
         inode->sizes |= bit;
         changed(m, inode, true);
-        put_data(m, event, file, from, to, bit | inode->fresh);
-        m->items[m->n - 1].fresh = inode->fresh & ~inode->block[from / BLOCK_CELLS];
-        inode->fresh |= last(m);
+        put_data(m, event, file, from, to, bit);
         *block = NEW;
         return;
     }
     if (grows) {
-        put_size(m, event, file, to, inode->created | inode->sizes);
-        through_journal(m, &m->items[m->n - 1]);
+        /* Journalled now, or when the block is allocated. */
+        put_size(m, event, file, to, m->journal | inode->sizes);
+        if (*block == OLD)
+            through_journal(m, &m->items[m->n - 1]);
         inode->sizes |= last(m);
         changed(m, inode, true);
     }
     put_data(m, event, file, from, to, 0);
 }
 
+static void xfs_size(struct machine *m, uint64_t event, uint32_t file, unsigned from, unsigned to,
+                     items data)
+{
+    struct inode *inode = &m->inodes[file];
+    put_size(m, event, file, to, data | m->journal);
+    inode->growth[inode->growths].size = last(m);
+    inode->growth[inode->growths++].from = from;
+    changed(m, inode, true);
+}
+
 /* xfs: new blocks and sizes enter the log once the data is written. */
 static void xfs_piece(struct machine *m, uint64_t event, uint32_t file, unsigned from, unsigned to)
 {
     struct inode *inode = &m->inodes[file];
-    items logged = inode->created | inode->truncates;
+    items logged = m->journal; /* at the time of the call, or later */
     bool fresh = inode->blocks[from / BLOCK_CELLS] == FREE;
     put_data(m, event, file, from, to, fresh ? logged : 0);
+    m->items[m->n - 1].in_place = !fresh && to <= inode->length;
     if (fresh)
         changed(m, inode, true);
-    if (to > inode->length) {
-        put_size(m, event, file, to, last(m) | logged);
-        inode->growth[inode->growths].size = last(m);
-        inode->growth[inode->growths++].from = from;
-        changed(m, inode, true);
-    }
+    if (to > inode->length)
+        xfs_size(m, event, file, from, to, last(m));
     inode->blocks[from / BLOCK_CELLS] = OLD;
+}
+
+/* xfs: a write past the end zeroes the rest of the last block, which may be written by itself. */
+static void xfs_gap(struct machine *m, uint64_t event, uint32_t file, unsigned to)
+{
+    struct inode *inode = &m->inodes[file];
+    unsigned end = (inode->length / BLOCK_CELLS + 1) * BLOCK_CELLS;
+    if (!(inode->length % BLOCK_CELLS) || to <= inode->length)
+        return;
+    xfs_size(m, event, file, inode->length, end < to ? end : to,
+             inode->block[inode->length / BLOCK_CELLS]);
+    m->items[m->n - 1].loose = true;
 }
 
 static void posix_piece(struct machine *m, uint64_t event, uint32_t file, unsigned from,
@@ -368,33 +380,57 @@ static void whole_write(struct machine *m, uint64_t event, uint32_t file, unsign
     items needs = 0;
     for (unsigned k = from / BLOCK_CELLS; k * BLOCK_CELLS < to; k++)
         needs |= inode->block[k];
-    if (m->kind == BTRFS)
-        needs |= inode->calls;
     if (m->kind == PAPER && grows)
         needs |= inode->sizes;
+    if (m->kind == BTRFS)
+        needs |= inode->truncates;
     put_data(m, event, file, from, to, needs);
     struct item *item = &m->items[m->n - 1];
-    item->size = to;
-    item->grows = grows;
+    item->size = grows ? to : inode->length;
+    item->grows = grows || m->kind == BTRFS;
     for (unsigned k = from / BLOCK_CELLS; k * BLOCK_CELLS < to; k++)
         inode->block[k] |= last(m);
-    inode->calls |= last(m);
+    inode->flying |= last(m);
     if (grows)
         inode->sizes |= last(m);
 }
 
-/* btrfs: blocks of the first write to a file may come one without another. */
-static void holes(struct machine *m, uint64_t event, uint32_t file, unsigned to)
+/* btrfs: data that was written takes along the size that the file has by then: earlier data the
+ * length that this write gives it. */
+static void size_with_other(struct machine *m, uint64_t event, uint32_t file, unsigned from,
+                            unsigned to)
 {
     struct inode *inode = &m->inodes[file];
-    items before = inode->calls;
-    for (unsigned from = 0; from < to; from += BLOCK_CELLS) {
-        unsigned stop = from + BLOCK_CELLS < to ? from + BLOCK_CELLS : to;
-        put_data(m, event, file, from, stop, before);
-        m->items[m->n - 1].size = stop;
-        m->items[m->n - 1].grows = true;
-        inode->calls |= last(m);
-    }
+    bool one = !(inode->flying & (inode->flying - 1));
+    if (to <= inode->length)
+        return;
+    if (from > inode->length && inode->length % BLOCK_CELLS)
+        inode->filled = true; /* its last block, with zeros: they are written as data is */
+    if (!inode->flying && !inode->filled)
+        return;
+    put_size(m, event, file, to, inode->truncates | (one && !inode->filled ? inode->flying : 0));
+    m->items[m->n - 1].loose = true;
+}
+
+static void btrfs_piece(struct machine *m, uint64_t event, uint32_t file, unsigned from,
+                        unsigned to)
+{
+    struct inode *inode = &m->inodes[file];
+    size_with_other(m, event, file, from, to);
+    put_data(m, event, file, from, to, inode->truncates);
+    m->items[m->n - 1].size = to > inode->length ? to : inode->length;
+    m->items[m->n - 1].grows = true;
+    inode->flying |= last(m);
+    inode->blocks[from / BLOCK_CELLS] = OLD;
+}
+
+/* btrfs: an overwrite is whole when none of its blocks waits to be written. */
+static bool btrfs_whole(const struct inode *inode, unsigned from, unsigned to)
+{
+    bool whole = to <= inode->length;
+    for (unsigned k = from / BLOCK_CELLS; k * BLOCK_CELLS < to && whole; k++)
+        whole = inode->blocks[k] != FREE && !(inode->block[k] & inode->flying);
+    return whole;
 }
 
 static void do_write(struct machine *m, uint64_t event, const struct event *e)
@@ -405,9 +441,10 @@ static void do_write(struct machine *m, uint64_t event, const struct event *e)
         m->full = true;
         return;
     }
-    if (m->kind == BTRFS && !inode->length && !from && to > BLOCK_CELLS)
-        holes(m, event, e->file, to);
-    else if (m->kind == BTRFS || m->kind == PAPER || m->kind == STRICT)
+    if (m->kind == XFS)
+        xfs_gap(m, event, e->file, from);
+    if (m->kind == PAPER || m->kind == STRICT ||
+        (m->kind == BTRFS && btrfs_whole(inode, from, to)))
         whole_write(m, event, e->file, from, to);
     else
         for (unsigned at = from, stop; at < to && !m->full; at = stop) {
@@ -417,6 +454,8 @@ static void do_write(struct machine *m, uint64_t event, const struct event *e)
                 ext4_piece(m, event, e->file, at, stop);
             else if (m->kind == XFS)
                 xfs_piece(m, event, e->file, at, stop);
+            else if (m->kind == BTRFS)
+                btrfs_piece(m, event, e->file, at, stop);
             else
                 posix_piece(m, event, e->file, at, stop);
             if (stop > inode->length)
@@ -453,11 +492,10 @@ static void do_length(struct machine *m, uint64_t event, uint32_t file, unsigned
     if (m->kind == PAPER)
         needs = inode->sizes;
     if (m->kind == BTRFS)
-        needs = inode->calls;
+        needs = inode->truncates | (length % BLOCK_CELLS ? inode->block[tail] : 0);
     put_size(m, event, file, length, needs);
     through_journal(m, &m->items[m->n - 1]);
     inode->sizes |= last(m);
-    inode->calls |= last(m);
     inode->truncates |= last(m);
     changed(m, inode, true);
     for (unsigned k = (length + BLOCK_CELLS - 1) / BLOCK_CELLS; k < FILE_BLOCKS; k++)
@@ -542,24 +580,29 @@ static void settle(struct machine *m, uint32_t file)
     for (unsigned k = 0; k < FILE_BLOCKS; k++)
         if (m->inodes[file].blocks[k] == NEW)
             m->inodes[file].blocks[k] = OLD;
+    m->inodes[file].flying = 0;
+    m->inodes[file].filled = false;
 }
 
 static void do_sync(struct machine *m, const struct event *e)
 {
     struct inode *inode = &m->inodes[e->file];
-    struct pass pass = {0};
+    items names = 0;
     items wanted = all(m);
     if (e->call != CALL_SYNC && m->kind != STRICT) {
         wanted = inode->contents;
         if (m->kind == EXT4 || m->kind == XFS)
             wanted |= e->call == CALL_FSYNC ? inode->commit : inode->commit_data;
         else if (m->kind == BTRFS) {
-            pass = (struct pass){inode->contents, logged_names(m, e->file)};
-            wanted |= pass.names;
+            wanted |= names = logged_names(m, e->file);
         } else
             wanted |= inode->dir_names;
     }
-    kernel_runs(m, &pass);
+    /* xfs: flushes the disk only for what it logs. */
+    for (unsigned i = 0; i < m->n && m->kind == XFS && e->call == CALL_SYNC; i++)
+        if (m->items[i].in_place)
+            wanted &= ~((items)1 << i);
+    kernel_runs(m, names);
     wait_for(m, wanted);
     for (uint32_t file = 1; file < MOST_FILES; file++)
         if (e->call == CALL_SYNC || file == e->file)
@@ -570,49 +613,24 @@ static void do_sync(struct machine *m, const struct event *e)
 static void do_own_sync(struct machine *m, const struct event *e, items own)
 {
     struct inode *inode = &m->inodes[e->file];
-    struct pass pass = {0};
+    items names = 0;
     items wanted = m->kind == STRICT ? all(m) : own;
+    for (unsigned i = 0; i < m->n; i++)
+        if (m->items[i].loose)
+            wanted &= ~((items)1 << i);
     if (m->kind == EXT4 || m->kind == XFS) {
         for (unsigned i = 0; i < m->n; i++)
             if ((own >> i & 1) && m->items[i].dirties)
                 wanted |= inode->commit_data;
     }
     if (m->kind == BTRFS) {
-        pass = (struct pass){inode->contents, logged_names(m, e->file)};
-        wanted |= pass.names;
+        wanted |= names = logged_names(m, e->file);
     }
-    /* A ranged write goes past new blocks before it. */
     for (unsigned i = 0; i < m->n; i++)
-        if (own >> i & 1) {
-            m->items[i].needs &= ~(m->items[i].fresh & ~own);
-            if (m->items[i].kind == DATA && m->kind == EXT4)
-                inode->blocks[m->items[i].from / BLOCK_CELLS] = OLD;
-        }
-    kernel_runs(m, &pass);
+        if ((own >> i & 1) && m->items[i].kind == DATA && m->kind == EXT4)
+            inode->blocks[m->items[i].from / BLOCK_CELLS] = OLD;
+    kernel_runs(m, names);
     wait_for(m, wanted);
-}
-
-/* Blocks in the range go past those outside that wait, from now on. */
-static void do_range(struct machine *m, const struct event *e)
-{
-    items inside = 0;
-    for (unsigned i = 0; i < m->n; i++) {
-        const struct item *item = &m->items[i];
-        unsigned block = item->from / BLOCK_CELLS;
-        if (item->kind == DATA && item->file == e->file && block >= e->offset / OP_BLOCK_SIZE &&
-            block <= (e->offset + e->size - 1) / OP_BLOCK_SIZE)
-            inside |= (items)1 << i;
-    }
-    for (unsigned i = 0; i < m->n; i++) {
-        struct item *item = &m->items[i];
-        unsigned block = item->from / BLOCK_CELLS;
-        bool as_written = m->inodes[e->file].blocks[block] != FREE &&
-                          !(m->inodes[e->file].block[block] >> i >> 1);
-        if (!(inside >> i & 1) || item->carried || !as_written || !(item->fresh & ~inside))
-            continue;
-        item->needs &= ~(item->fresh & ~inside);
-        item->carried = true;
-    }
 }
 
 /* ---- running a program ---- */
@@ -643,8 +661,7 @@ static void do_call(struct machine *m, uint64_t number)
     case CALL_PRINT:
         m->printed++;
         break;
-    case CALL_SYNC_RANGE:
-        do_range(m, e);
+    case CALL_SYNC_RANGE: /* promises nothing */
         break;
     case CALL_FSYNC:
     case CALL_FDATASYNC:
@@ -658,7 +675,7 @@ static void do_call(struct machine *m, uint64_t number)
         return;
     if (e->traits & EVENT_DSYNC)
         do_own_sync(m, e, all(m) & ~before);
-    kernel_runs(m, &(struct pass){0});
+    kernel_runs(m, 0);
 }
 
 static void start(struct machine *m, enum kind kind, const struct litmus *litmus)
@@ -702,7 +719,7 @@ static bool simulate(enum kind kind, const struct litmus *litmus, struct map *st
 {
     static struct machine m; /* too large for the stack */
     start(&m, kind, litmus);
-    kernel_runs(&m, &(struct pass){0});
+    kernel_runs(&m, 0);
     for (uint64_t number = 1; number <= litmus_events(litmus) && !m.full; number++)
         do_call(&m, number);
     if (m.full)
@@ -793,136 +810,10 @@ static enum outcome compare(enum kind kind, const char *program, bool tell)
     return outcome;
 }
 
-/* ---- random programs ---- */
-
-static uint32_t below(uint64_t *seed, uint32_t n)
+static bool differs(void *data, const char *program)
 {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*seed >> 33) % n;
-}
-
-static const char *pick_file(uint64_t *seed)
-{
-    static const char *const names[] = {"a", "a", "a", "b", "b", "d/c"};
-    return names[below(seed, sizeof names / sizeof *names)];
-}
-
-/* A call; it may make no sense here, and is dropped then. */
-static void random_line(uint64_t *seed, struct buf *out, char letter)
-{
-    static const unsigned offsets[] = {0, 0, 1024, 4096, 8192}, sizes[] = {1024, 2048, 4096, 8192},
-                          lengths[] = {0, 1024, 2048, 4096, 5120, 8192};
-    const char *f = pick_file(seed), *other = pick_file(seed);
-    unsigned offset = offsets[below(seed, 5)], size = sizes[below(seed, 4)];
-    const char *how = below(seed, 5) ? "" : " dsync";
-    switch (below(seed, 22)) {
-    case 0:
-    case 1:
-        buf_printf(out, "create %s\n", f);
-        break;
-    case 2:
-    case 3:
-    case 4:
-        buf_printf(out, "pwrite %s %u %u '%c'%s\n", f, offset, size, letter, how);
-        break;
-    case 5:
-    case 6:
-    case 7:
-        buf_printf(out, "append %s %u '%c'%s\n", f, size, letter, how);
-        break;
-    case 8:
-    case 9:
-        buf_printf(out, "truncate %s %u\n", f, lengths[below(seed, 6)]);
-        break;
-    case 10:
-        buf_printf(out, "fallocate %s %u 4096%s\n", f, offset, below(seed, 2) ? " keep" : "");
-        break;
-    case 11:
-        buf_printf(out, "unlink %s\n", f);
-        break;
-    case 12:
-        buf_printf(out, "link %s %s\n", f, other);
-        break;
-    case 13:
-    case 14:
-        buf_printf(out, "rename %s %s\n", f, other);
-        break;
-    case 15:
-        buf_text(out, below(seed, 3) ? "mkdir d\n" : "rmdir d\n");
-        break;
-    case 16:
-    case 17:
-        buf_printf(out, "fsync %s\n", f);
-        break;
-    case 18:
-        buf_printf(out, "fdatasync %s\n", f);
-        break;
-    case 19:
-        buf_printf(out, "%s %s\n", below(seed, 3) ? "fsync" : "fdatasync",
-                   below(seed, 3) ? "." : "d");
-        break;
-    case 20:
-        buf_text(out, below(seed, 2) ? "sync\n" : "print p\n");
-        break;
-    default:
-        buf_printf(out, "sync_file_range %s %u 4096\n", f, offset);
-    }
-}
-
-static bool parses(const char *text)
-{
-    struct litmus *litmus;
-    struct error e;
-    if (!litmus_parse(&litmus, text, "program", &e))
-        return false;
-    litmus_free(litmus);
-    return true;
-}
-
-static char *random_program(uint64_t seed)
-{
-    static const char *const images[] = {"", "file a 4096 'O'\n", "file a 8192 'O'\n",
-                                         "file a 1024 'O'\n", "file a 5120 'O'\n"};
-    struct buf text = {0};
-    below(&seed, 1);
-    buf_text(&text, images[below(&seed, 5)]);
-    if (!below(&seed, 3))
-        buf_text(&text, "file b 4096 'P'\n");
-    if (!below(&seed, 3))
-        buf_text(&text, "dir d\n");
-    unsigned lines = 2 + below(&seed, 7);
-    for (unsigned i = 0; i < lines;) {
-        size_t before = text.n;
-        random_line(&seed, &text, (char)('q' + i));
-        if (parses(buf_string(&text))) {
-            i++;
-            continue;
-        }
-        char *kept = xstrndup(text.at, before);
-        buf_clear(&text);
-        buf_text(&text, kept);
-        free(kept);
-    }
-    if (below(&seed, 2))
-        buf_text(&text, "print end\n");
-    char *program = xstrdup(buf_string(&text));
-    buf_free(&text);
-    return program;
-}
-
-/* Leaves out lines as long as it still differs. */
-static void shrink(enum kind kind, char *program)
-{
-    for (char *line = program; *line;) {
-        char *next = strchr(line, '\n') + 1;
-        char *shorter = xasprintf("%.*s%s", (int)(line - program), program, next);
-        if (compare(kind, shorter, false) == DIFFERENT) {
-            strcpy(program, shorter);
-            line = program;
-        } else
-            line = next;
-        free(shorter);
-    }
+    const enum kind *kind = data;
+    return compare(*kind, program, false) == DIFFERENT;
 }
 
 static double seconds(void)
@@ -936,16 +827,18 @@ static void check_model(enum kind kind)
 {
     const char *more = getenv("SIMULATOR_PROGRAMS"); /* for a long search */
     uint64_t programs = more ? strtoull(more, NULL, 10) : PROGRAMS;
+    struct programs_shape shape = {.least = 2, .most = 8};
     unsigned compared = 0, different = 0;
     double begun = seconds();
     for (uint64_t seed = 1; compared < programs; seed++) {
-        char *program = random_program(seed * KINDS + kind);
+        char *program = programs_random(seed * KINDS + kind, &shape);
         enum outcome outcome = compare(kind, program, false);
         compared += outcome != LEFT_OUT;
         if (outcome == DIFFERENT && different++ < SHOWN) {
-            shrink(kind, program);
-            printf("%s differs on\n%s", kind_names[kind], program);
-            compare(kind, program, true);
+            char *shrunk = programs_shrink(program, differs, &kind);
+            printf("%s differs on\n%s", kind_names[kind], shrunk);
+            compare(kind, shrunk, true);
+            free(shrunk);
         }
         free(program);
     }

@@ -208,7 +208,7 @@ static void naive_apply(struct naive *n, uint32_t number)
         return;
     }
     struct naive_file *f = naive_get(n, op->file);
-    if (op->kind == OP_SIZE)
+    if (op->kind == OP_SIZE && !(op->flags & OP_EXTENDS))
         naive_resize(f, op->size);
     else if (op->kind == OP_DATA)
         naive_write(n, f, op->offset, op->length, op->payload);

@@ -71,7 +71,7 @@ static void names_that_are_old_or_not_there(void **state)
     struct view *v = state_view(states);
     walk_lose(d->walk, debug_op(d, 6));
     assert_string_equal(settled(v, state_view_settle),
-                        "CURRENT|-|missing: it is still tmp\nMANIFEST|27 B|as expected\n"
+                        "CURRENT|-|missing: it is still tmp\nMANIFEST|13 B|14 B missing\n"
                         "tmp|9 B|should be CURRENT\n");
     walk_begin_prefix(d->walk, NO_OP);
     assert_string_equal(settled(v, state_view_settle), "MANIFEST|-|missing\ntmp|-|missing\n");

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Killed at any moment, the runner leaves no mount, no loop device, no process and no setting of the
+# machine changed: neither when it alone is killed, nor one of its processes, nor all of them.
+# timeout: 120
+# serial
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+truth=$O/tests/kernel/truth
+[ -x "$truth" ] || skip "libfuse3-dev is not installed"
+cp "$truth" "$scratch/truth" # so that its processes are known by where they lie
+truth=$scratch/truth
+status=0
+"$truth" --fs ext4 --seeds 1 --images 4 "$top/tests/litmus/names.litmus" --quick >"$out" 2>"$err" ||
+    status=$?
+if [ "$status" = 77 ]; then
+    skip "$(cat "$err")"
+fi
+[ "$status" = 0 ] || fail "status $status"
+
+# Loop devices in use, with what they are on.
+loops() {
+    grep -s . /sys/block/loop*/loop/backing_file || true
+}
+settings() {
+    grep -s . /proc/sys/vm/* /proc/sys/fs/xfs/* /sys/class/bdi/7:*/{read_ahead_kb,*_ratio} || true
+}
+remains() {
+    loops
+    cat /proc/self/mounts
+    grep -c . /proc/self/mountinfo
+    settings
+}
+remains >"$scratch/before"
+as_before() {
+    remains | cmp -s - "$scratch/before"
+}
+
+pause() { # up to 0.8 s
+    sleep "0.$(printf '%03d' $((RANDOM % 800)))"
+}
+
+for fs in ext4 xfs btrfs ext4 btrfs xfs ext4 ext4 xfs btrfs; do
+    for how in runner one all; do
+        "$truth" --fs $fs --seeds 100 --random 100 "$top"/tests/litmus/a*.litmus \
+            >"$out" 2>"$err" </dev/null &
+        pid=$!
+        pause
+        mapfile -t pids < <(leftovers)
+        case $how in
+        runner) kill -9 $pid ;;
+        one) kill -9 "${pids[RANDOM % ${#pids[@]}]}" 2>/dev/null || true ;;
+        all) kill -9 "${pids[@]}" 2>/dev/null || true ;;
+        esac 2>/dev/null
+        wait $pid 2>/dev/null || true
+        poll 20 no_leftovers || fail "still running after $how on $fs: $(leftovers)"
+        poll 20 as_before || fail "changed after $how on $fs: $(remains | diff "$scratch/before" -)"
+    done
+done
