@@ -28,7 +28,7 @@ json_t *report_string(const char *bytes)
 
 const char *report_op_kind(const struct op *op)
 {
-    static const char *const names[] = {"", "name", "size", "alloc", "data", "zero", "range"};
+    static const char *const names[] = {"", "name", "size", "alloc", "data", "zero", "range", "store"};
     return op->kind < sizeof names / sizeof *names ? names[op->kind] : "";
 }
 
@@ -80,7 +80,8 @@ json_t *report_op(struct analysis *a, uint32_t number, bool stack)
     json_t *out = event_json(a, &event, op->event, stack);
     json_object_set_new(out, "op", json_integer(number));
     json_object_set_new(out, "kind", report_string(report_op_kind(op)));
-    if (op->kind == OP_DATA || op->kind == OP_ALLOC || op->kind == OP_ZERO) {
+    if (op->kind == OP_DATA || op->kind == OP_ALLOC || op->kind == OP_ZERO ||
+        op->kind == OP_STORE) {
         json_object_set_new(out, "offset", json_integer((json_int_t)op->offset));
         json_object_set_new(out, "size", json_integer((json_int_t)op->length));
     } else if (op->kind == OP_SIZE)
