@@ -124,9 +124,32 @@ same_tree() {
 # Options of `flotsam record` besides, for what follows.
 read -ra record_options <<<"${RECORD_OPTIONS:-}"
 
-# need_store_tracer: it is built only where Valgrind is installed.
+# The store tracer is built only where Valgrind is installed.
+has_store_tracer() {
+    [ -x "$O/valgrind/flotsam-amd64-linux" ]
+}
+
 need_store_tracer() {
-    [ -x "$O/valgrind/flotsam-amd64-linux" ] || skip "the store tracer is not built"
+    has_store_tracer || skip "the store tracer is not built"
+}
+
+# ---- the sample targets, in folders as under tests/targets ----
+
+# setting FOLDER KEY: what the sample's config says of it.
+setting() {
+    sed -n "s/^$2 *= *//p" "$1/flotsam.ini"
+}
+
+# set_up FOLDER DIR: makes the sample's starting contents in DIR.
+set_up() {
+    local command
+    command=$(setting "$1" setup)
+    [ -z "$command" ] || (cd "$1" && sh -c "${command//'{dir}'/"$2"}")
+}
+
+# Samples whose stores are recorded; the others are recorded by their system calls alone.
+is_store_sample() {
+    [ "$(setting "$1" backend)" = valgrind ]
 }
 
 # record_and_compare COMMAND...: the two together, with the program's own success.

@@ -29,6 +29,7 @@ is_format() {
 cp -r "$top/tests/targets" "$scratch/targets"
 for config in "$scratch"/targets/*/flotsam.ini; do
     folder=$(dirname "$config")
+    ! is_store_sample "$folder" || continue
     s=$scratch/$(basename "$folder").flotsam
     rm -rf "$folder/data"
     run 1 "$FLOTSAM" run "$folder" --batch -o "$s"

@@ -6,7 +6,7 @@ CC     := cc
 CFLAGS := -g -O0 -Wall -Wextra $(if $(FIXED),-DFIXED)
 
 all: workload check
-workload check: %: %.c $(SAMPLE).c $(SAMPLE).h ../target.h
+workload check: %: %.c $(SAMPLE).c $(SAMPLE).h $(wildcard ../*.h)
 	$(CC) $(CFLAGS) -I.. -pthread -o $@ $< $(SAMPLE).c
 clean:
 	rm -f workload check
