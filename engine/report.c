@@ -229,6 +229,17 @@ static void set_model(json_t *out, const struct graph *g)
     free(text);
 }
 
+/* What was taken for the stores that there are; null for none. */
+static void set_stores(json_t *out, const struct graph *g)
+{
+    struct buf names = {0};
+    for (enum model_stores s = 0; s < STORES_COUNT; s++)
+        if (g->stores >> s & 1)
+            buf_printf(&names, "%s%s", names.n ? ", " : "", model_stores_name(s));
+    json_object_set_new(out, "stores", names.n ? json_string(buf_string(&names)) : json_null());
+    buf_free(&names);
+}
+
 static void set_fixes(json_t *out, struct analysis *a)
 {
     json_t *list = json_array();
@@ -249,7 +260,7 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
     set_meta(out, a, "directory");
     json_object_set_new(out, "checker", report_string(options->checker));
     set_model(out, a->graph);
-    json_object_set_new(out, "stores", json_null());
+    set_stores(out, a->graph);
     json_object_set_new(out, "strategy", report_string(strategy_name(options->strategy)));
     json_object_set_new(out, "events", json_integer((json_int_t)session_event_count(a->session)));
     json_object_set_new(out, "ops", json_integer((json_int_t)a->graph->n));
