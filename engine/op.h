@@ -33,6 +33,7 @@ enum {
     OP_CARRIED = 1 << 1, /* a copy that a sync carried past an edge: original is in `carried` */
     OP_IN_PLACE = 1 << 2, /* over a block that is there: nothing else of the file changes */
     OP_PAST_CACHE = 1 << 3, /* OP_STORE by a non-temporal store */
+    OP_PAGED = 1 << 4, /* OP_STORE that goes with its page, not with its cache line */
 };
 
 struct op {
