@@ -72,7 +72,7 @@ static void show_line(struct debugger *d, struct pane *p, const struct subject *
 
     /* The same file stays open: only what is current changes. Marks begin with the first walk. */
     bool marked = d->walking != NULL;
-    if (!v || strcmp(v->ops->name, "source") != 0 || p->marked != marked ||
+    if (!view_is(v, VIEW_SOURCE) || p->marked != marked ||
         strcmp(source_view_path(v), line->path) != 0) {
         p->marked = marked;
         v = source_view(d->findings.analysis, d->links, d->walking ? d->walk : NULL, line->path);
@@ -83,7 +83,7 @@ static void show_line(struct debugger *d, struct pane *p, const struct subject *
     cell_clear(&p->title);
     source_view_title(v, &p->title);
     source_view_current(v, (uint32_t)line->number);
-    pane_select(p, line->number);
+    pane_select_amid(p, line->number);
 }
 
 /* The frame that was chosen by u and d, else the innermost with source. */
@@ -292,8 +292,7 @@ static void show_difference(struct debugger *d, struct pane *p)
         show(d, p, "Difference", NULL, NULL);
         return;
     }
-    if (!v || strcmp(v->ops->name, "difference") != 0 ||
-        strcmp(difference_view_path(v), d->difference) != 0) {
+    if (!view_is(v, VIEW_DIFFERENCE) || strcmp(difference_view_path(v), d->difference) != 0) {
         v = difference_view(d->walk_states, d->difference);
         pane_show(p, v);
     }
@@ -301,12 +300,13 @@ static void show_difference(struct debugger *d, struct pane *p)
     cell_clear(&p->title);
     cell_escape(&p->title, STYLE_PATH, d->difference, strlen(d->difference));
     cell_add(&p->title, STYLE_PLAIN, ": without a crash, and in this state");
-    difference_view_width(v, width(d, p));
+    if (difference_view_width(v, width(d, p)))
+        pane_columns(p);
 }
 
 static void choose_file(struct debugger *d, struct pane *states)
 {
-    if (!states->view || strcmp(states->view->ops->name, "state") != 0)
+    if (!view_is(states->view, VIEW_STATE))
         return;
     const char *path = state_view_path(states->view, states->selected);
     if (path && (!d->difference || strcmp(path, d->difference) != 0)) {

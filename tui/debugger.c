@@ -214,7 +214,7 @@ void debugger_reload(struct debugger *d)
     free(d->walking);
     d->walking = NULL;
     d->walking_state = d->walking_bug = 0;
-    d->verdict_version = d->settled_version = 0; /* another walk counts from the beginning */
+    d->verdict_version = 0; /* another walk counts from the beginning */
     begin_loading(d);
 }
 
@@ -294,7 +294,7 @@ static bool settle_panes(struct debugger *d, uint64_t deadline)
     bool left = false;
     struct desk *desk = debugger_desk(d);
 
-    for (int i = 0; i <= desk->kind->companions; i++) {
+    for (int i = 0; i <= desk->companions; i++) {
         struct pane *p = &desk->panes[i];
         struct error e;
         bool done, searching = p->search == SEARCH_RUNNING;

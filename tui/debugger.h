@@ -79,7 +79,6 @@ struct debugger {
     struct schedule_rows *schedule_rows;
     struct walk *walk;
     struct walk_states *walk_states;
-    uint64_t settled_version; /* of the walk whose state is there */
     char *walking; /* what the schedule in hand is: "bug 1", "state 7"; NULL: nothing chosen */
     uint64_t walking_state; /* the state of the last check that it began at, 0: none */
     uint64_t walking_bug;

@@ -252,7 +252,7 @@ static void set_titles(struct debugger *d)
 {
     struct desk *desk = debugger_desk(d);
 
-    for (int i = 0; i <= desk->kind->companions; i++) {
+    for (int i = 0; i <= desk->companions; i++) {
         struct pane *p = &desk->panes[i];
         cell_clear(&p->right);
         if (p->rows.filter) {
@@ -291,6 +291,7 @@ void debugger_draw(struct debugger *d)
     }
     bool keys = s->rows >= ROWS_FOR_KEYS;
     struct area panes = {0, 1, s->columns, s->rows - (keys ? 2 : 1)};
+    debugger_open(d); /* how many rows there are decides about the room */
     if (desk_lay_out(debugger_desk(d), panes))
         debugger_desk(d)->following = false;
     follow(d);

@@ -276,6 +276,9 @@ static struct view *open_why(struct debugger *d, struct error *e)
     const struct subject *s = &d->about[DESK_why];
     struct view *v;
 
+    /* The rules of a bug are words already. */
+    struct desk *desk = &d->desks[DESK_why];
+    desk->companions = s->kind == SUBJECT_BUG ? 0 : desk->kind->companions;
     if (s->kind == SUBJECT_BUG) {
         set_title(d, DESK_why, "Why bug %" PRIu64 " is legal", s->number);
         return rules_of_bug(d->findings.analysis, debugger_bug(d, s->number), room(d), e);
@@ -463,6 +466,7 @@ static const struct desk_kind kinds[DESK_COUNT] = {
     [DESK_help] = {.title = "Help: keys, commands and what they do",
                    .companions = 1,
                    .first = 1,
+                   .below = 6,
                    .open = open_help,
                    .follow = follow_row,
                    .buttons = {R(search), R(filter), R(back), R(quit)}},

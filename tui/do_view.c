@@ -101,6 +101,9 @@ bool do_help(struct debugger *d, const char *words, enum after *after, struct er
     if (d->desk == DESK_help)
         return do_back(d, words, after, e);
     debugger_go(d, DESK_help, NULL);
+    struct pane *p = desk_main(debugger_desk(d));
+    if (p->selected == 1) /* the title of a section; commands are what one reads about */
+        pane_move(p, 1);
     return true;
 }
 

@@ -509,7 +509,7 @@ struct view *schedule_view(struct schedule_rows *rows, struct walk *walk)
         [WHAT] = {.title = "op", .least = 20, .most = 60, .yields = 1},
         [FILE_PATH] = {.title = "file", .least = 8, .most = 32, .yields = 2},
         [FUNCTION] = {.title = "function", .least = 10, .most = 32, .yields = 3},
-        [NOTE] = {.title = "", .least = 4, .yields = 4},
+        [NOTE] = {.title = "", .least = 4},
     };
     struct schedule_table *t = xcalloc(1, sizeof *t);
 

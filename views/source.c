@@ -216,6 +216,7 @@ struct view *source_view(struct analysis *a, struct links *links, struct walk *w
 {
     static const struct view_ops ops = {
         .name = "source",
+        .kind = VIEW_SOURCE,
         .columns = columns,
         .count = count,
         .seek = view_seek_all,

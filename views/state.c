@@ -319,6 +319,11 @@ static uint64_t find(struct view *v, const struct subject *s)
     return 0;
 }
 
+uint64_t state_view_version(const struct view *v)
+{
+    return ((const struct state_table *)v)->version;
+}
+
 const char *state_view_path(struct view *v, uint64_t row)
 {
     const struct state_table *t = (struct state_table *)v;
@@ -353,6 +358,7 @@ struct view *state_view(struct walk_states *states)
 {
     static const struct view_ops ops = {
         .name = "state",
+        .kind = VIEW_STATE,
         .columns = columns,
         .count = count,
         .seek = view_seek_all,

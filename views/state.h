@@ -17,6 +17,9 @@ struct view *state_view(struct walk_states *states);
  * meanwhile. To be called after every move of the walk. */
 bool state_view_settle(struct view *v, uint64_t deadline, bool *done, struct error *e);
 
+/* The version of the walk that its rows were last worked out for; 0: never. */
+uint64_t state_view_version(const struct view *v);
+
 /* The path of a row, for views/difference.h; NULL when it has none. Valid until the walk moves. */
 const char *state_view_path(struct view *v, uint64_t row);
 
