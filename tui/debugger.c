@@ -139,6 +139,7 @@ void debugger_free(struct debugger *d)
         desk_free(&d->desks[i]);
     graph_picture_free(d->picture); /* a view of it was in a pane */
     prompt_free(d->prompt);
+    session_copy_end(d->saving);
     keymap_free(&d->keymap);
     symbols_close(d->symbols);
     session_close(d->session);
@@ -200,7 +201,8 @@ static void take_findings(struct debugger *d)
     debugger_stale(d);
 }
 
-void debugger_reload(struct debugger *d)
+/* What was worked out goes, but for the report. */
+static void forget_findings(struct debugger *d)
 {
     json_t *report = d->findings.report;
 
@@ -215,7 +217,32 @@ void debugger_reload(struct debugger *d)
     d->walking = NULL;
     d->walking_state = d->walking_bug = 0;
     d->verdict_version = 0; /* another walk counts from the beginning */
+}
+
+void debugger_reload(struct debugger *d)
+{
+    forget_findings(d);
     begin_loading(d);
+}
+
+bool debugger_move(struct debugger *d, const char *path, struct error *e)
+{
+    struct session *there;
+
+    if (!session_open(&there, path, e))
+        return false;
+    worker_stop(d->worker);
+    d->worker = NULL;
+    forget_findings(d);
+    symbols_close(d->symbols);
+    session_close(d->session);
+    d->session = there;
+    d->symbols = symbols_open(there);
+    free(d->path);
+    d->path = xstrdup(path);
+    begin_loading(d);
+    debugger_stale(d);
+    return true;
 }
 
 bool debugger_refresh(struct debugger *d, struct error *e)
@@ -337,11 +364,30 @@ failed:
     return false;
 }
 
+static bool settle_copy(struct debugger *d, uint64_t deadline)
+{
+    struct error e;
+    bool done = false;
+
+    if (!d->saving)
+        return false;
+    bool ok = session_copy_work(d->saving, deadline, &done, &e);
+    if (ok && !done)
+        return true;
+    if (ok && debugger_move(d, session_copy_path(d->saving), &e))
+        debugger_say(d, "the session is %s now, and what is said of it is kept there", d->path);
+    else
+        debugger_complain(d, e.text);
+    session_copy_end(d->saving);
+    d->saving = NULL;
+    return false;
+}
+
 bool debugger_work(struct debugger *d, uint64_t deadline)
 {
     struct error e;
     uint64_t version = d->version;
-    bool left = settle_panes(d, deadline);
+    bool left = settle_panes(d, deadline) | settle_copy(d, deadline);
 
     left |= settle_views(d, deadline, &e);
     /* What was finished just now may lead to more. */
@@ -350,7 +396,7 @@ bool debugger_work(struct debugger *d, uint64_t deadline)
 
 bool debugger_is_idle(const struct debugger *d)
 {
-    return !d->loading && !d->drawing && d->task == TASK_NONE &&
+    return !d->loading && !d->drawing && !d->saving && d->task == TASK_NONE &&
            !(d->worker && worker_has_unsent(d->worker));
 }
 

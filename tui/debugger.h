@@ -15,6 +15,7 @@
 
 #include "engine/findings.h"
 #include "engine/map.h"
+#include "engine/session_keep.h"
 #include "engine/triage.h"
 #include "engine/walk.h"
 #include "engine/walk_states.h"
@@ -123,6 +124,7 @@ struct debugger {
     bool is_error;
     struct button buttons[DESK_BUTTONS];
     int button_count;
+    struct session_copy *saving; /* NULL: none is under way */
     struct keymap keymap;
     struct help_texts help;
     struct prompt *prompt;
@@ -228,6 +230,9 @@ void debugger_walked(struct debugger *d);
 
 /* Begins to work the run out again, after a change of model or fixes. */
 void debugger_reload(struct debugger *d);
+
+/* Goes on with another file of the same session, and as if it had been opened there. */
+bool debugger_move(struct debugger *d, const char *path, struct error *e);
 
 /* Reads the report, the triage and the fixes again. */
 bool debugger_refresh(struct debugger *d, struct error *e);

@@ -24,6 +24,8 @@ static bool must_be_idle(const struct debugger *d, struct error *e)
     static const char *const names[] = {
         [TASK_CHECK] = "a check", [TASK_TRY] = "a try", [TASK_TEST] = "a checker"};
 
+    if (d->saving)
+        return error_set(e, "the session is being saved as another file; a moment");
     return d->task == TASK_NONE ||
            error_set(e, "%s is running; :stop ends it, and what it found is kept", names[d->task]);
 }

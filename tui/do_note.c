@@ -11,6 +11,7 @@
 
 #include "engine/mem.h"
 #include "engine/report.h"
+#include "engine/session_keep.h"
 #include "engine/triage.h"
 #include "tui/debugger.h"
 #include "tui/dump.h"
@@ -42,7 +43,7 @@ bool do_status(struct debugger *d, const char *words, enum after *after, struct 
     uint64_t bug, other = 0;
 
     (void)after;
-    if (!this_bug(d, &bug, e))
+    if (!this_bug(d, &bug, e) || !session_can_keep(d->session, e))
         return false;
     if (!*words)
         return debugger_ask(d, PROMPT_COMMAND, "status ", REQUEST_status, e);
@@ -64,7 +65,8 @@ bool do_note(struct debugger *d, const char *words, enum after *after, struct er
     uint64_t bug;
 
     (void)after;
-    if (!this_bug(d, &bug, e))
+    /* Before anybody has written a long one. */
+    if (!this_bug(d, &bug, e) || !session_can_keep(d->session, e))
         return false;
     if (*words) {
         const char *text = strcmp(words, "-") ? words : "";
@@ -74,9 +76,8 @@ bool do_note(struct debugger *d, const char *words, enum after *after, struct er
                      bug);
         return true;
     }
-    const char *editor = getenv("VISUAL") ? getenv("VISUAL") : getenv("EDITOR");
     const char *note = json_string_value(json_object_get(debugger_bug(d, bug), "note"));
-    if (!d->interactive || !editor || !*editor)
+    if (!d->interactive || !words_editor())
         return debugger_ask(d, PROMPT_NOTE, note && !strchr(note, '\n') ? note : "", REQUEST_note,
                             e);
     d->edited_bug = bug;
@@ -144,6 +145,21 @@ bool do_copy(struct debugger *d, const char *words, enum after *after, struct er
     }
     buf_free(&text);
     return ok;
+}
+
+bool do_save(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)after;
+    if (!*words)
+        return debugger_ask(d, PROMPT_COMMAND, "save ", REQUEST_save, e);
+    if (d->task != TASK_NONE)
+        return error_set(e, "a check is running, which keeps what it finds; :stop ends it");
+    if (d->saving)
+        return error_set(e, "the session is being saved as %s", session_copy_path(d->saving));
+    if (!session_copy_start(&d->saving, d->session, words, e))
+        return false;
+    debugger_say(d, "saving the session as %s", words);
+    return true;
 }
 
 static bool ends_in(const char *text, const char *end)
