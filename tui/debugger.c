@@ -126,12 +126,16 @@ static void unload(struct debugger *d)
 
 void debugger_free(struct debugger *d)
 {
+    struct error e;
+
     if (!d)
         return;
     if (d->loading)
         findings_cancel(d->loading);
     if (d->worker)
         worker_stop(d->worker);
+    if (d->exporting) /* what was asked for is there when one has left */
+        export_job_finish(d->exporting, &e);
     if (!d->loaded)
         json_decref(d->findings.report);
     unload(d);
@@ -277,6 +281,8 @@ size_t debugger_fds(struct debugger *d, struct pollfd *fds)
             .fd = worker_fd(d->worker),
             .events = (short)(POLLIN | (worker_has_unsent(d->worker) ? POLLOUT : 0))};
     fds[n++] = (struct pollfd){.fd = graph_picture_fd(d->picture), .events = POLLIN};
+    if (d->exporting)
+        fds[n++] = (struct pollfd){.fd = export_job_fd(d->exporting), .events = POLLIN};
     return n;
 }
 
@@ -289,6 +295,22 @@ static void select_node(struct debugger *d, uint32_t op)
     graph_picture_select(d->picture, node);
 }
 
+static void take_export(struct debugger *d)
+{
+    struct error e;
+
+    if (!d->exporting || !export_job_done(d->exporting))
+        return;
+    char *path = xstrdup(export_job_path(d->exporting));
+    if (export_job_finish(d->exporting, &e))
+        debugger_say(d, "the graph is in %s", path);
+    else
+        debugger_complain(d, e.text);
+    d->exporting = NULL;
+    d->version++; /* there is something to see */
+    free(path);
+}
+
 void debugger_take(struct debugger *d)
 {
     struct error e;
@@ -296,6 +318,7 @@ void debugger_take(struct debugger *d)
     if (d->loading && loading_done(d->loading))
         take_findings(d);
     task_take(d);
+    take_export(d);
     enum picture_state picture = graph_picture_poll(d->picture, &e);
     d->drawing = picture == PICTURE_WAITING;
     switch (picture) {
@@ -396,7 +419,7 @@ bool debugger_work(struct debugger *d, uint64_t deadline)
 
 bool debugger_is_idle(const struct debugger *d)
 {
-    return !d->loading && !d->drawing && !d->saving && d->task == TASK_NONE &&
+    return !d->loading && !d->drawing && !d->exporting && !d->saving && d->task == TASK_NONE &&
            !(d->worker && worker_has_unsent(d->worker));
 }
 

@@ -27,6 +27,7 @@
 #include "tui/requests.h"
 #include "tui/screen.h"
 #include "tui/theme.h"
+#include "views/export_job.h"
 #include "views/graph_picture.h"
 #include "views/links.h"
 #include "views/help.h"
@@ -124,6 +125,7 @@ struct debugger {
     bool is_error;
     struct button buttons[DESK_BUTTONS];
     int button_count;
+    struct export_job *exporting; /* NULL: no picture is being written */
     struct session_copy *saving; /* NULL: none is under way */
     struct keymap keymap;
     struct help_texts help;
@@ -150,7 +152,7 @@ enum after debugger_input(struct debugger *d, const struct input *input);
 bool debugger_command(struct debugger *d, const char *line, enum after *after, struct error *e);
 
 /* What the worker and the threads have to say: descriptors to poll, then take. Returns how many. */
-enum { DEBUGGER_FDS = 3 };
+enum { DEBUGGER_FDS = 4 };
 size_t debugger_fds(struct debugger *d, struct pollfd *fds);
 void debugger_take(struct debugger *d);
 
@@ -215,6 +217,11 @@ bool debugger_need_check(struct debugger *d, struct error *e);
 
 /* The bug of that number in the report, NULL when there is none. */
 json_t *debugger_bug(const struct debugger *d, uint64_t number);
+
+/* The part of the graph that fits a subject, with marks of the schedule in hand; the caller frees
+ * it. */
+bool debugger_subgraph(struct debugger *d, const struct subject *s, struct subgraph **out,
+                       struct error *e);
 
 /* Has the graph of a subject laid out; SUBJECT_NONE: that of the whole run. */
 bool debugger_picture(struct debugger *d, const struct subject *s, struct error *e);

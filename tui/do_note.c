@@ -16,7 +16,7 @@
 #include "tui/debugger.h"
 #include "tui/dump.h"
 #include "tui/words.h"
-#include "views/export.h"
+#include "views/export_job.h"
 
 /* The bug that is meant: selected, led to, or in hand. */
 static bool this_bug(struct debugger *d, uint64_t *bug, struct error *e)
@@ -162,37 +162,44 @@ bool do_save(struct debugger *d, const char *words, enum after *after, struct er
     return true;
 }
 
-static bool ends_in(const char *text, const char *end)
+/* What the graph in view is of; else what is selected. */
+static bool export_graph(struct debugger *d, const char *path, struct error *e)
 {
-    size_t n = strlen(text), m = strlen(end);
+    struct subject s = d->about[DESK_graph];
+    struct subgraph *graph;
 
-    return n >= m && strcmp(text + n - m, end) == 0;
+    if (d->exporting)
+        return error_set(e, "%s is still being written; a moment", export_job_path(d->exporting));
+    if (!debugger_need_analysis(d, e))
+        return false;
+    if (d->desk != DESK_graph && !debugger_subject(d, &s, NULL))
+        s = (struct subject){0};
+    if (!debugger_subgraph(d, &s, &graph, e))
+        return false;
+    struct export_job *job = export_job_start(graph, path, e);
+    subgraph_free(graph);
+    if (!job)
+        return false;
+    debugger_say(d, d->interactive ? "the graph is being written to %s" : "the graph is in %s",
+                 path);
+    if (d->interactive)
+        d->exporting = job;
+    /* A script waits for every command, and ends at one that failed. */
+    return d->interactive || export_job_finish(job, e);
 }
 
-/* The picture when it is in view; else what is selected, by its graph. */
 bool do_export(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     (void)after;
     if (!*words)
         return debugger_ask(d, PROMPT_COMMAND, "export ", REQUEST_export, e);
-    bool graph = ends_in(words, ".dot") || ends_in(words, ".gv") || ends_in(words, ".svg") ||
-                 ends_in(words, ".png") || ends_in(words, ".json");
-    if (!graph) {
-        struct buf text = {0};
-        dump_view(desk_pane(debugger_desk(d)), &text);
-        bool ok = dump_file(words, &text, e);
-        buf_free(&text);
-        if (ok)
-            debugger_say(d, "the view is in %s", words);
-        return ok;
-    }
-    if (d->desk != DESK_graph && (!do_graph(d, "", after, e) || !graph_picture_wait(d->picture, e)))
-        return false;
-    const struct subgraph *s = graph_picture_subgraph(d->picture);
-    if (!s)
-        return error_set(e, "there is no graph in view");
-    if (!export_file(s, words, NULL, e))
-        return false;
-    debugger_say(d, "the graph is in %s", words);
-    return true;
+    if (export_format_of(words, NULL))
+        return export_graph(d, words, e);
+    struct buf text = {0};
+    dump_view(desk_pane(debugger_desk(d)), &text);
+    bool ok = dump_file(words, &text, e);
+    buf_free(&text);
+    if (ok)
+        debugger_say(d, "the view is in %s", words);
+    return ok;
 }

@@ -41,6 +41,19 @@ for unknown in '[99;5~' '[I' 'Oz'; do # sequences that no key sends
 done
 press 2
 expect '─ Bugs ─'
+
+# A picture is written while one goes on; the list stays where it is.
+type_line ':export bug.png'
+press j
+press :
+expect '^:'
+press Escape
+poll 30 test -s "$place/bug.png" || fail "no picture was written"
+type_line ':export bug.svg'
+expect 'the graph is in bug.svg'
+shown '─ Bugs ─' || fail "exporting led away from the list"
+type_line ':export nowhere/bug.svg'
+expect 'cannot write the graph to nowhere/bug.svg'
 press Q
 ended 0
 
