@@ -146,6 +146,20 @@ static void show_rules(struct debugger *d, struct pane *p, const struct subject 
 
 /* ---- desks ---- */
 
+/* Only what a person has selected: while a check runs, its bugs come one by one, and some row is
+ * selected until the one that was comes back. */
+static void remember_bug(struct debugger *d, const json_t *bug)
+{
+    uint64_t row = desk_main(debugger_desk(d))->selected;
+    const char *cause = json_string_value(json_object_get(bug, "cause"));
+
+    if (!cause || (d->cause && row == d->cause_row))
+        return;
+    free(d->cause);
+    d->cause = xstrdup(cause);
+    d->cause_row = row;
+}
+
 void follow_bug(struct debugger *d)
 {
     struct subject bug;
@@ -158,9 +172,10 @@ void follow_bug(struct debugger *d)
     }
     const json_t *found = json_array_get(d->found, (size_t)bug.number - 1);
     bool running = d->task == TASK_CHECK || d->task == TASK_TRY;
+    const json_t *shown = running ? found : debugger_bug(d, bug.number);
     char *title = xasprintf("Bug %" PRIu64, bug.number);
-    show(d, detail, title,
-         bug_view(running ? found : debugger_bug(d, bug.number), width(d, detail)), NULL);
+    remember_bug(d, shown);
+    show(d, detail, title, bug_view(shown, width(d, detail)), NULL);
     free(title);
     show_source(d, companion(d, 2), &bug);
 }

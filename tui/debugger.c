@@ -160,6 +160,7 @@ void debugger_free(struct debugger *d)
     buf_free(&d->clipboard);
     free(d->wants_editor);
     free(d->difference);
+    free(d->cause);
     map_free_owned(&d->paths);
     free(d->walking);
     free(d->message);

@@ -106,6 +106,8 @@ struct debugger {
     json_t *found;            /* an array: bugs of the check that runs */
     struct bookmarks bookmarks;
     json_t *shown_bugs; /* of the bugs desk while a check runs */
+    char *cause;        /* of the bug that was selected last, whatever number it has now; NULL */
+    uint64_t cause_row; /* the row that was selected for its sake, or for want of it */
 
     /* What is shown. */
     struct screen screen;

@@ -78,6 +78,26 @@ static struct view *open_overview(struct debugger *d, struct error *e)
 
 /* ---- bugs ---- */
 
+/* The bug that was selected stays so: a check finds it again later, or under another number. */
+static struct view *list_bugs(struct debugger *d, const json_t *report)
+{
+    struct pane *p = desk_main(&d->desks[DESK_bugs]);
+    const json_t *bugs = json_object_get(report, "bugs"), *bug;
+    size_t i, n = json_array_size(bugs);
+
+    d->cause_row = p->selected < 1 ? 1 : p->selected;
+    if (d->cause_row > n)
+        d->cause_row = n;
+    json_array_foreach(bugs, i, bug)
+    {
+        const char *cause = json_string_value(json_object_get(bug, "cause"));
+        if (cause && d->cause && !strcmp(cause, d->cause))
+            d->cause_row = i + 1;
+    }
+    p->selected = d->cause_row;
+    return bugs_view_open(report);
+}
+
 /* While a check runs its bugs as they come, else the report's. */
 static struct view *open_bugs(struct debugger *d, struct error *e)
 {
@@ -88,14 +108,14 @@ static struct view *open_bugs(struct debugger *d, struct error *e)
         json_decref(d->shown_bugs);
         d->shown_bugs = fresh;
         set_title(d, DESK_bugs, "Bugs found so far");
-        return bugs_view_open(fresh);
+        return list_bugs(d, fresh);
     }
     if (!d->findings.report) {
         error_set(e, "the session has not been checked yet: X, or :check, does it");
         return NULL;
     }
     set_title(d, DESK_bugs, "Bugs");
-    return bugs_view_open(d->findings.report);
+    return list_bugs(d, d->findings.report);
 }
 
 static bool enter_bug(struct debugger *d, struct error *e)

@@ -82,6 +82,9 @@ void pane_replace(struct pane *p, struct view *v)
     if (v) {
         p->rows.sort = sort < (int)p->columns.n ? sort : -1;
         p->rows.descending = descending;
+        /* Which rows there are is known only when they are read again. */
+        if (filter || p->rows.sort >= 0)
+            p->wanted = selected;
     }
     free(filter);
     pane_select(p, selected);

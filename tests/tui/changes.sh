@@ -100,3 +100,27 @@ for screen in narrow narrow-again; do
 done
 grep -q '│ *uncrashed  *this state$' "$place/wide" || fail "not side by side where there is room"
 grep -Eq '│▸ *0  65 6e 64 20 30 0a *end 0\. *00 00' "$place/wide" || fail "not side by side"
+
+# The bug that is selected stays so: when there is a status, in an order of one's own, while all is
+# checked again, and with the pretended syncs with which it is not found.
+script again <<'END'
+bugs
+sort states
+bottom
+status confirmed
+dump screen sorted
+cancel
+fix
+try
+dump screen tried
+unfix
+check
+dump screen checked
+sort -states
+check
+dump screen checked-sorted
+END
+for screen in sorted tried checked checked-sorted; do
+    grep -q '^▸ *2 .* confirmed$' "$place/$screen" || fail "$screen: another bug is selected"
+    grep -q '^─ Bug 2 ' "$place/$screen" || fail "$screen: another bug is shown"
+done
