@@ -246,7 +246,7 @@ static struct view *behaviour_ops_view(struct debugger *d, uint64_t number, stru
         struct cell *c =
             lines_add(l, i ? "" : "ops", (struct subject){.kind = SUBJECT_OP, .number = ops[i]});
         if (d->walking) {
-            schedule_mark(c, walk_mark(d->walk, ops[i]));
+            schedule_mark(c, schedule_mark_of(d->walk, ops[i]));
             cell_gap(c);
         }
         cell_add(c, STYLE_NUMBER, "op %" PRIu32 " ", ops[i]);

@@ -153,7 +153,7 @@ bool debugger_subgraph(struct debugger *d, const struct subject *s, struct subgr
         o.mark_count = f->analysis->graph->n;
         o.marks = marks = xmalloc(o.mark_count + 1);
         for (uint32_t i = 0; i < o.mark_count; i++)
-            marks[i] = mark[walk_mark(d->walk, i)];
+            marks[i] = mark[schedule_mark_of(d->walk, i)];
     }
     bool ok;
     if (s->kind == SUBJECT_BUG)

@@ -156,7 +156,7 @@ static bool detail(struct view *v, uint64_t row, size_t n, struct cell *out, boo
     if (!*more)
         return true;
     if (t->walk)
-        schedule_mark(out, walk_mark(t->walk, ops[n]));
+        schedule_mark(out, schedule_mark_of(t->walk, ops[n]));
     cell_add(out, STYLE_NUMBER, "%" PRIu64 " ", t->analysis->graph->ops[ops[n]].event);
     return op_what(out, t->analysis, ops[n], e);
 }
