@@ -354,7 +354,7 @@ void follow_walk(struct debugger *d)
     title_schedule(d);
     show_source(d, companion(d, 1), &s);
     if (!states->view) {
-        show(d, states, "Files", state_view(d->walk_states), NULL);
+        show(d, states, "Files", state_view(d->walk_states, d->findings.analysis, d->walk), NULL);
         states->empty = "no files";
     }
     choose_file(d, states);

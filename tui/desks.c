@@ -209,7 +209,7 @@ static struct view *open_state(struct debugger *d, struct error *e)
 {
     (void)e;
     set_title(d, DESK_state, "Files left by %s", d->walking ? d->walking : "the run");
-    return state_view(d->walk_states);
+    return state_view(d->walk_states, d->findings.analysis, d->walk);
 }
 
 static struct view *open_source(struct debugger *d, struct error *e)
