@@ -202,6 +202,9 @@ static void go_round(struct debugger *d, struct terminal *t)
         debugger_take(d);
         if (after != AFTER_NOTHING || d->version != version)
             idle = 0;
+        /* What is there at once is not announced first: nothing flickers. */
+        if (after != AFTER_NOTHING)
+            debugger_work(d, clock_now() + LOOP_BRIEF);
         debugger_draw(d);
         terminal_draw(t, &d->screen, &d->theme, d->wants_redraw);
         d->wants_redraw = false;
