@@ -45,8 +45,12 @@ bool do_status(struct debugger *d, const char *words, enum after *after, struct 
     (void)after;
     if (!this_bug(d, &bug, e) || !session_can_keep(d->session, e))
         return false;
-    if (!*words)
-        return debugger_ask(d, PROMPT_COMMAND, "status ", REQUEST_status, e);
+    if (!*words) {
+        bool asked = debugger_ask(d, PROMPT_COMMAND, "status ", REQUEST_status, e);
+        if (asked) /* what can be said is shown at once */
+            prompt_key(d->prompt, '\t');
+        return asked;
+    }
     char *name = words_next(&words);
     bool ok = triage_status_find(name, &status, e);
     free(name);

@@ -48,7 +48,12 @@ static void take_verdict(struct debugger *d, const struct worker_event *event)
     d->verdict_version = d->tested_version;
     if (output_in_sight(d))
         output_end(output_in_sight(d), &d->verdict);
-    debugger_say(d, "the checker says: %s", verdict_name(event->verdict));
+    const char *name = verdict_name(event->verdict);
+    if (verdict_is_bad(&d->verdict) && event->verdict == VERDICT_INCONSISTENT)
+        debugger_say(d, "the checker says: %s, exit status %d; o shows what it printed", name,
+                     event->exit);
+    else
+        debugger_say(d, "the checker says: %s; o shows what it printed", name);
 }
 
 static const char *text_of(const json_t *o, const char *key)

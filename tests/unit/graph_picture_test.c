@@ -218,7 +218,7 @@ static void nodes_are_found_by_place_and_direction(void **state)
 static void details_name_the_rules(void **state)
 {
     static const char *const lines[] = {
-        "op 4 create b event 5",
+        "op 4 create b, event 5",
         "sample+0xfff behaviour ",
         "no sync makes it durable for certain",
         "after event 4 sync",
