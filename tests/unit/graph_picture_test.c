@@ -219,7 +219,7 @@ static void details_name_the_rules(void **state)
 {
     static const char *const lines[] = {
         "op 4 create b, event 5",
-        "sample+0xfff behaviour ",
+        "sample+0xfff, behaviour ",
         "no sync makes it durable for certain",
         "after event 4 sync",
         "  synced: issued after the sync had returned",
