@@ -19,7 +19,7 @@ const char *call_name(uint16_t call)
 bool call_is_sync(uint16_t call)
 {
     return call == CALL_FSYNC || call == CALL_FDATASYNC || call == CALL_SYNC ||
-           call == CALL_SYNCFS || call == CALL_MSYNC;
+           call == CALL_SYNCFS || call == CALL_MSYNC || call == CALL_FENCE;
 }
 
 char *syscall_name(uint16_t number)

@@ -71,6 +71,7 @@ struct graph {
     uint32_t *event_first; /* [events + 2]: the first op issued at or after an event's entry */
     uint64_t events;
     uint64_t end; /* the last position of the run */
+    unsigned stores; /* bit 1 << s: there are stores that the model STORES_s was taken for */
     struct placed_fix *fixes; /* by position */
     size_t fix_count;
     uint32_t *copies; /* the ops that syncs carried (OP_CARRIED), ascending */

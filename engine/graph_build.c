@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct inode *builder_inode(struct builder *b, uint32_t file)
 {
@@ -35,8 +36,11 @@ uint32_t builder_op(struct builder *b, struct op op)
     vec_push(&b->covered, NEVER);
     vec_push(&b->journal_at, b->journal);
     vec_push(&b->first, (uint32_t)b->edges.n);
-    if (b->model.program_order && number)
-        builder_edge(b, number - 1, RULE_PROGRAM);
+    if (op.kind == OP_STORE)
+        return number;
+    if (b->model.program_order)
+        builder_edge(b, b->last_call, RULE_PROGRAM);
+    b->last_call = number;
     return number;
 }
 
@@ -54,6 +58,12 @@ void builder_edge(struct builder *b, uint32_t from, enum model_rule rule)
         if (b->edges.at[i].from == from)
             return;
     vec_push(&b->edges, (struct graph_edge){from, rule});
+}
+
+void builder_cover(struct builder *b, uint32_t op, uint64_t exit)
+{
+    if (b->covered.at[op] > exit)
+        b->covered.at[op] = exit;
 }
 
 uint32_t builder_edges_end(const struct builder *b, uint32_t op)
@@ -74,7 +84,7 @@ static uint32_t last_change(const struct builder *b, uint32_t file, bool data_on
 
 static void note_sync(struct builder *b, uint32_t file, uint32_t change)
 {
-    struct sync_point sync = {b->event.entry, b->event.exit, file, NO_OP};
+    struct sync_point sync = {b->event.entry, b->event.exit, file, NO_OP, false};
     if (b->model.sync == SYNC_JOURNAL && change != NO_OP)
         sync.journal = b->journal_at.at[change];
     vec_push(&b->syncs, sync);
@@ -135,6 +145,26 @@ static void sync_file(struct builder *b, bool data_only)
     note_sync(b, file, last_change(b, file, data_only));
 }
 
+/* msync() is fdatasync() of a part of the file, or of all of it. */
+static void sync_mapping(struct builder *b)
+{
+    const struct event *e = &b->event;
+    if (!(e->flags & MS_SYNC))
+        return;
+    if (!e->offset && e->size >= builder_inode(b, e->file)->length) {
+        sync_file(b, true);
+        return;
+    }
+    builder_msync(b);
+    if (b->model.sync == SYNC_OWN_NAME)
+        sync_names(b, e->file);
+    struct sync_point sync = {e->entry, e->exit, e->file, NO_OP, true};
+    uint32_t change = last_change(b, e->file, true);
+    if (b->model.sync == SYNC_JOURNAL && change != NO_OP)
+        sync.journal = b->journal_at.at[change];
+    vec_push(&b->syncs, sync);
+}
+
 /* A write that returns durable: its own blocks, and what its file's change commits. */
 static void sync_own_write(struct builder *b, uint32_t first)
 {
@@ -168,7 +198,7 @@ static bool can_take(struct builder *b, struct error *e)
     uint64_t bytes = 0;
     if (event->traits & (EVENT_FAILED | EVENT_UNFINISHED))
         return true;
-    if (event->call == CALL_WRITE || event->call == CALL_COPY)
+    if (event->call == CALL_WRITE || event->call == CALL_COPY || event->call == CALL_STORE)
         bytes = event->size;
     else if (event->call == CALL_FALLOCATE && event->file) {
         uint64_t length = builder_inode(b, event->file)->length;
@@ -205,6 +235,18 @@ static void take_event(struct builder *b)
     case CALL_SYNC:
     case CALL_SYNCFS:
         note_sync(b, 0, NO_OP);
+        break;
+    case CALL_MSYNC:
+        sync_mapping(b);
+        break;
+    case CALL_STORE:
+        builder_store(b);
+        break;
+    case CALL_FLUSH:
+        builder_flush(b);
+        break;
+    case CALL_FENCE:
+        builder_fence(b, e->exit);
         break;
     case CALL_SYNC_RANGE: /* may write something ahead of other things, and makes nothing durable */
         break;
@@ -267,12 +309,6 @@ static int by_exit(const void *x, const void *y)
     return a->exit < b->exit ? -1 : a->exit > b->exit;
 }
 
-static void cover(struct builder *b, uint32_t op, uint64_t exit)
-{
-    if (b->covered.at[op] > exit)
-        b->covered.at[op] = exit;
-}
-
 /* Ops of contents by file, in issue order: file f's are by_file[start[f]] … */
 struct by_file {
     uint32_t *start, *ops, *next;
@@ -296,6 +332,16 @@ static struct by_file sort_by_file(const struct builder *b)
     return s;
 }
 
+/* Whether a sync of everything makes an op durable. Where that of one file stands for it, it still
+ * does not take stores along that were made to other files. */
+static bool is_synced_by_all(const struct builder *b, const struct sync_point *sync,
+                             const struct op *op)
+{
+    if (sync->file && op->kind == OP_STORE)
+        return false;
+    return !b->model.sync_by_log || !(op->flags & OP_IN_PLACE);
+}
+
 /* Each op is covered by the first sync to return that began after it had returned. */
 static void apply_syncs(struct builder *b)
 {
@@ -307,16 +353,19 @@ static void apply_syncs(struct builder *b)
         const struct sync_point *sync = &b->syncs.at[i];
         if (!sync->file || b->model.sync == SYNC_EVERYTHING) {
             for (; all < b->ops.n && b->returned.at[all] < sync->entry; all++)
-                if (!b->model.sync_by_log || !(b->ops.at[all].flags & OP_IN_PLACE))
-                    cover(b, all, sync->exit);
-            continue;
+                if (is_synced_by_all(b, sync, &b->ops.at[all]))
+                    builder_cover(b, all, sync->exit);
+            if (!sync->file)
+                continue;
         }
         if (sync->journal != NO_OP && b->returned.at[sync->journal] < sync->entry)
-            cover(b, sync->journal, sync->exit);
+            builder_cover(b, sync->journal, sync->exit);
+        if (sync->ranged)
+            continue;
         uint32_t *next = &s.next[sync->file];
         for (; *next < s.start[sync->file + 1] && b->returned.at[s.ops[*next]] < sync->entry;
              (*next)++)
-            cover(b, s.ops[*next], sync->exit);
+            builder_cover(b, s.ops[*next], sync->exit);
     }
     free(s.start);
     free(s.ops);
@@ -354,7 +403,14 @@ static void forget_files(struct builder *b)
         vec_free(&b->inodes.at[i].growths);
         vec_free(&b->inodes.at[i].new_data);
         vec_free(&b->inodes.at[i].entries);
+        vec_free(&b->inodes.at[i].dirty);
     }
+    for (size_t i = 0; i < b->threads.n; i++)
+        vec_free(&b->threads.at[i].ops);
+    vec_free(&b->threads);
+    vec_free(&b->cells);
+    vec_free(&b->stores_of);
+    map_free(&b->cell_of);
     b->file_count = b->inodes.n;
     vec_free(&b->inodes);
     vec_free(&b->resizes);
@@ -399,7 +455,8 @@ static bool take_all(struct builder *b, uint32_t *event_first, uint64_t *end, st
         take_fixes(b, event.entry);
         b->event = event;
         event_first[b->number] = (uint32_t)b->ops.n;
-        if (!can_take(b, e))
+        if (!can_take(b, e) || (event.call == CALL_STORE && !b->stores_of.n &&
+                                b->model.stores == STORES_AUTO && !builder_find_stores(b, e)))
             return false;
         if (event.exit != NEVER && event.exit > *end)
             *end = event.exit;
@@ -413,7 +470,7 @@ static bool take_all(struct builder *b, uint32_t *event_first, uint64_t *end, st
 bool graph_build(struct graph **out, const struct model *model, const struct graph_source *source,
                  struct error *e)
 {
-    struct builder b = {.model = *model, .source = source, .journal = NO_OP};
+    struct builder b = {.model = *model, .source = source, .journal = NO_OP, .last_call = NO_OP};
     uint32_t *event_first = xcalloc(source->events + 2, sizeof *event_first);
     uint64_t end = 0;
     if (!place_fixes(&b, e) || !take_all(&b, event_first, &end, e)) {
@@ -428,6 +485,7 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
     g->event_first = event_first;
     g->events = source->events;
     g->end = end;
+    g->stores = b.stores;
     g->fixes = b.fixes.at;
     g->fix_count = b.fixes.n;
     g->copies = b.carried.at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What graph_build.c (the passes, syncs), graph_ops.c (what calls on contents become) and
- * graph_names.c (changes of names) share. Nothing else includes it.
+ * What graph_build.c (the passes, syncs), graph_ops.c (what calls on contents become), graph_names.c
+ * (changes of names) and graph_stores.c (stores to mapped files) share. Nothing else includes it.
  */
 #ifndef ENGINE_GRAPH_INSIDE_H
 #define ENGINE_GRAPH_INSIDE_H
@@ -47,6 +47,8 @@ struct inode {
     uint32_t changed_data;    /* and the last of those that fdatasync cares for */
     uint32_t synced;          /* ops of its contents before this one are durable */
     vec_of(uint32_t) entries; /* of a directory: name ops since it was last synced */
+    vec_of(uint32_t) dirty;   /* cells (graph_stores.c) stored to since they were last msynced */
+    bool written;             /* by write() and the like, since the run began */
 };
 
 /* A sync, as found on the way; applied when all ops are known. */
@@ -54,6 +56,21 @@ struct sync_point {
     uint64_t entry, exit;
     uint32_t file;    /* whose contents; 0: everything */
     uint32_t journal; /* the last op of the journal that it commits; NO_OP */
+    bool ranged;      /* of a part of the file, which is covered already */
+};
+
+/* Where stores keep their order: a cache line, or a page or sector of the page cache. */
+struct cell {
+    uint64_t place; /* its number in the file, */
+    uint32_t file;
+    uint32_t first, count; /* the ops of the last store to it; non-temporal ones aside */
+    uint32_t words[8];     /* of a line: the last op on each 8 bytes */
+    bool dirty;            /* is among the inode's */
+};
+
+/* What waits for a thread's next fence. */
+struct unfenced {
+    vec_of(uint32_t) ops; /* non-temporal stores, and what its flushes found in their lines */
 };
 
 struct builder {
@@ -76,6 +93,12 @@ struct builder {
     size_t file_count;           /* how many there were, when they are forgotten */
     struct map blocks;           /* struct block_key → see graph_ops.c */
     struct map entries;          /* struct entry_key → last name op + 1 */
+    struct map cell_of;          /* where stores keep their order: see graph_stores.c */
+    vec_of(struct cell) cells;
+    vec_of(struct unfenced) threads;  /* by number */
+    vec_of(uint8_t) stores_of;        /* enum model_stores of each file, once it is looked for */
+    unsigned stores;                  /* as in struct graph */
+    uint32_t last_call;               /* the last op that is not a store's */
     uint32_t journal;            /* the last op in the journal */
     vec_of(uint32_t) resizes;    /* for which the next name waits, though they are not in there */
     vec_of(struct sync_point) syncs;
@@ -108,5 +131,25 @@ void builder_carry_names(struct builder *b, const uint32_t *names, size_t n);
 bool builder_is_current(const struct builder *b, const struct given_name *name);
 /* The blocks of a synced write are no longer new. */
 void builder_settle(struct builder *b, uint32_t op);
+
+/* The op at hand is a store into a block: it waits for what the block's place on the disk waits for,
+ * and, when that came after op `since`, for the last change of the block that was no store. Returns
+ * whether the block was there before. */
+bool builder_store_into(struct builder *b, uint32_t file, uint64_t block, uint32_t since);
+/* The last change of a block that was no store; NO_OP. */
+uint32_t builder_block_last(struct builder *b, uint32_t file, uint64_t block);
+
+/* Stores: the ops of a store, what flushes and fences make durable, what msync() does with the
+ * contents of its range, and that the op at hand changes bytes which were stored to before. */
+bool builder_find_stores(struct builder *b, struct error *e); /* which model files are under */
+void builder_store(struct builder *b);
+void builder_flush(struct builder *b);
+void builder_fence(struct builder *b, uint64_t position);
+void builder_msync(struct builder *b);
+void builder_after_stores(struct builder *b, uint32_t file, uint64_t offset, uint64_t length,
+                          enum model_rule rule);
+
+/* The op is durable when a sync returns. */
+void builder_cover(struct builder *b, uint32_t op, uint64_t exit);
 
 #endif

@@ -81,6 +81,11 @@ static void cut_blocks(struct inode *inode, uint64_t block)
     vec_push(&inode->cuts, (struct cut){++inode->epoch, block});
 }
 
+uint32_t builder_block_last(struct builder *b, uint32_t file, uint64_t block)
+{
+    return block_find(b, file, block).last;
+}
+
 /* ---- edges that several kinds of op have ---- */
 
 static bool journalled(const struct builder *b)
@@ -134,6 +139,28 @@ static void contents_journalled(struct builder *b, uint32_t op)
         builder_into_journal(b, op);
 }
 
+/* A change of bytes of a block follows the last one, and stores to the same place. */
+static void after_last(struct builder *b, uint32_t last, enum model_rule rule)
+{
+    const struct op *op = &vec_last(&b->ops);
+    builder_edge(b, last, rule);
+    builder_after_stores(b, op->file, op->offset, op->length, rule);
+}
+
+bool builder_store_into(struct builder *b, uint32_t file, uint64_t block, uint32_t since)
+{
+    struct block at = block_find(b, file, block);
+    bool allocated = at.state & BLOCK_ALLOCATED;
+    if (at.last != NO_OP && at.last >= since)
+        builder_edge(b, at.last, RULE_BLOCK);
+    if (!allocated) {
+        after_journal(b, builder_inode(b, file));
+        after_resize(b, builder_inode(b, file));
+        block_set(b, file, block, at.last, BLOCK_ALLOCATED);
+    }
+    return allocated;
+}
+
 /* ---- writes ---- */
 
 /* A part of a write that lies in one block, or all of it. */
@@ -177,7 +204,7 @@ static void write_new(struct builder *b, uint32_t file, const struct piece *p, s
         inode->sized = inode->changed = inode->changed_data = data;
         vec_push(&inode->new_data, data);
     }
-    builder_edge(b, at.last, RULE_BLOCK);
+    after_last(b, at.last, RULE_BLOCK);
     if (b->model.size_after_data) {
         after_journal(b, inode);
         inode->changed = inode->changed_data = data;
@@ -210,11 +237,10 @@ static void write_size(struct builder *b, uint32_t file, const struct piece *p, 
         builder_into_journal(b, size);
 }
 
-static uint32_t write_over(struct builder *b, uint32_t file, const struct piece *p,
-                           struct block at)
+static uint32_t write_over(struct builder *b, uint32_t file, const struct piece *p, struct block at)
 {
     uint32_t data = builder_op(b, data_op(file, p));
-    builder_edge(b, at.last, RULE_BLOCK);
+    after_last(b, at.last, RULE_BLOCK);
     unsigned still_new = alloc_pending(b, builder_inode(b, file), at) ? BLOCK_NEW : 0;
     block_set(b, file, p->offset / OP_BLOCK_SIZE, data, BLOCK_ALLOCATED | still_new);
     return data;
@@ -281,7 +307,7 @@ static void write_elsewhere(struct builder *b, uint32_t file, const struct piece
         size_with_other(b, file, p->offset, p->offset + p->length);
     uint32_t data = builder_op(b, data_with_length(b, file, p));
     after_resize(b, inode);
-    builder_edge(b, at.last, RULE_BLOCK);
+    after_last(b, at.last, RULE_BLOCK);
     block_set(b, file, p->offset / OP_BLOCK_SIZE, data, BLOCK_ALLOCATED);
     fly(b, inode, data);
     if (p->extends)
@@ -341,6 +367,7 @@ static void write_whole(struct builder *b, uint32_t file, const struct piece *p)
         before = at.last;
         block_set(b, file, k, data, BLOCK_ALLOCATED);
     }
+    builder_after_stores(b, file, p->offset, p->length, RULE_BLOCK);
     if (p->extends)
         inode->changed = inode->changed_data = data;
     fly(b, inode, data);
@@ -355,8 +382,7 @@ static bool is_whole(struct builder *b, const struct piece *p)
     for (uint64_t k = p->offset / OP_BLOCK_SIZE;
          whole && !b->model.whole_calls && k * OP_BLOCK_SIZE < p->offset + p->length; k++) {
         struct block at = block_find(b, e->file, k);
-        whole = (at.state & BLOCK_ALLOCATED) &&
-                !is_unsynced(b, builder_inode(b, e->file), at.last);
+        whole = (at.state & BLOCK_ALLOCATED) && !is_unsynced(b, builder_inode(b, e->file), at.last);
     }
     return whole;
 }
@@ -366,6 +392,7 @@ static void contents_write(struct builder *b)
     const struct event *e = &b->event;
     struct inode *inode = builder_inode(b, e->file);
     uint64_t end = e->offset + e->size;
+    inode->written = true;
     struct piece whole = {e->offset, e->size, e->payload, end > inode->length};
     fill_last_block(b, e->file, e->offset);
     if (is_whole(b, &whole))
@@ -418,7 +445,7 @@ static void set_length(struct builder *b, uint32_t file, uint64_t length)
         struct op op = {.kind = OP_ZERO, .file = file, .offset = length};
         op.length = (block_end < old ? block_end : old) - length;
         uint32_t zero = builder_op(b, op);
-        builder_edge(b, at.last, RULE_BLOCK);
+        after_last(b, at.last, RULE_BLOCK);
         block_set(b, file, length / OP_BLOCK_SIZE, zero, at.state);
         inode = builder_inode(b, file);
     }
@@ -487,6 +514,8 @@ static void change_range(struct builder *b)
         unsigned state = !inner || shifts ? at.state : 0;
         block_set(b, e->file, k, range, state);
     }
+    if (stop > e->offset)
+        builder_after_stores(b, e->file, e->offset, stop - e->offset, RULE_RANGE);
     inode = builder_inode(b, e->file);
     if (e->flags & FALLOC_FL_COLLAPSE_RANGE)
         inode->length -= e->size < inode->length ? e->size : inode->length;

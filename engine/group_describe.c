@@ -33,7 +33,9 @@ static void label_action(struct group_inside *s, const struct behaviour *b, uint
     uint32_t seen[KINDS] = {0};
     if (!a->op_count)
         return;
-    uint64_t path = calltree_relative(s->list->tree, b->node, s->list->places[action]);
+    uint64_t path = b->flags & BEHAVIOUR_TYPE
+                        ? s->list->options.objects[action].field
+                        : calltree_relative(s->list->tree, b->node, s->list->places[action]);
     uint64_t event = hash_of(path, a->call, 0, 0);
     uint64_t occurrence = (*scratch_put(&d->events, event, 0))++;
     for (uint32_t op = a->first_op; op < a->first_op + a->op_count; op++) {

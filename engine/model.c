@@ -94,6 +94,9 @@ const char *model_rule_reason(enum model_rule rule)
 static const struct model_switch switches[] = {
     {"auto_da_alloc", true, "ext4: a rename over a file first allocates the new file's blocks"},
     {"dioread_lock", false, "ext4: data is written before its block is allocated, so no zeros"},
+    {"stable_pages", true,
+     "pagecache: a page does not change while it is written; without, its 512-byte sectors may "
+     "differ"},
     {NULL, false, NULL},
 };
 
@@ -108,6 +111,8 @@ bool model_set(struct model *model, const char *name, bool on, struct error *e)
         model->rename_allocates = on;
     else if (strcmp(name, "dioread_lock") == 0)
         model->alloc_shows = !on;
+    else if (strcmp(name, "stable_pages") == 0)
+        model->pages_change = !on;
     else
         return error_set(e, "model %s has no switch %s", model->name, name);
     return true;
@@ -115,7 +120,44 @@ bool model_set(struct model *model, const char *name, bool on, struct error *e)
 
 static bool model_get(const struct model *model, const char *name)
 {
+    if (strcmp(name, "stable_pages") == 0)
+        return !model->pages_change;
     return strcmp(name, "auto_da_alloc") == 0 ? model->rename_allocates : !model->alloc_shows;
+}
+
+/* ---- stores ---- */
+
+static const struct {
+    const char *name, *summary;
+} stores[STORES_COUNT + 1] = {
+    [STORES_AUTO] = {"auto", "px86 for files whose cache lines the program flushes or that it maps "
+                             "with MAP_SYNC, pagecache for the others"},
+    [STORES_PX86] = {"px86", "persistent memory: cache lines reach it when they are flushed and "
+                             "fenced, or at any time before"},
+    [STORES_EADR] = {"eadr", "persistent memory with caches that survive: stores persist in order"},
+    [STORES_PAGECACHE] = {"pagecache",
+                          "a mapped file on a disk: pages are written at any time, or by msync"},
+};
+
+const char *model_stores_name(enum model_stores s)
+{
+    return stores[s].name;
+}
+
+const char *model_stores_summary(enum model_stores s)
+{
+    return stores[s].summary;
+}
+
+bool model_stores_find(const char *name, enum model_stores *out, struct error *e)
+{
+    for (enum model_stores s = 0; s < STORES_COUNT; s++)
+        if (strcmp(name, stores[s].name) == 0) {
+            *out = s;
+            return true;
+        }
+    return error_set(e, "there is no model %s for stores; there are auto, px86, eadr, pagecache",
+                     name);
 }
 
 static const struct model *find_name(const char *name, size_t length)
@@ -126,23 +168,33 @@ static const struct model *find_name(const char *name, size_t length)
     return NULL;
 }
 
+/* Sets one of "auto_da_alloc=no", "stores=px86". */
+static bool set_word(struct model *model, const char *word, struct error *e)
+{
+    const char *equals = strchr(word, '=');
+    const char *value = equals ? equals + 1 : "";
+    char *name = xstrndup(word, equals ? (size_t)(equals - word) : strlen(word));
+    bool on = strcmp(value, "yes") == 0, done;
+    if (equals && strcmp(name, "stores") == 0)
+        done = model_stores_find(value, &model->stores, e);
+    else if (on || strcmp(value, "no") == 0)
+        done = model_set(model, name, on, e);
+    else
+        done = error_set(e, "model %s: %s is no switch; they are set like auto_da_alloc=no",
+                         model->name, word);
+    free(name);
+    return done;
+}
+
 /* Sets the switches of " auto_da_alloc=no …". */
 static bool set_all(struct model *model, const char *text, struct error *e)
 {
     for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");
-        const char *equals = memchr(text, '=', length);
-        bool on = equals && length - (size_t)(equals - text) == sizeof "=yes" - 1 &&
-                  memcmp(equals, "=yes", sizeof "=yes" - 1) == 0;
-        bool off = equals && length - (size_t)(equals - text) == sizeof "=no" - 1 &&
-                   memcmp(equals, "=no", sizeof "=no" - 1) == 0;
-        if (!on && !off)
-            return error_set(e, "model %s: %.*s is no switch; they are set like auto_da_alloc=no",
-                             model->name, (int)length, text);
-        char *name = xstrndup(text, (size_t)(equals - text));
-        bool known = model_set(model, name, on, e);
-        free(name);
-        if (!known)
+        char *word = xstrndup(text, length);
+        bool done = set_word(model, word, e);
+        free(word);
+        if (!done)
             return false;
         text += length;
     }
@@ -173,6 +225,8 @@ char *model_text(const struct model *model)
     for (const struct model_switch *s = switches; own && s->name; s++)
         if (model_get(model, s->name) != model_get(own, s->name))
             buf_printf(&text, " %s=%s", s->name, model_get(model, s->name) ? "yes" : "no");
+    if (model->stores != STORES_AUTO)
+        buf_printf(&text, " stores=%s", stores[model->stores].name);
     char *out = xstrdup(buf_string(&text));
     buf_free(&text);
     return out;

@@ -7,6 +7,9 @@
  * `posix` promises what the standard and the manual pages do. `ext4`, `xfs` and `btrfs` are what
  * those were measured to leave behind; `ext4-paper` is the published model, to compare results;
  * `strict` persists calls in the order in which they were made.
+ *
+ * Stores to mapped files have models of their own, chosen beside that of the file system: what
+ * persistent memory (`px86`, `eadr`) or the page cache (`pagecache`) does with them.
  */
 #ifndef ENGINE_MODEL_H
 #define ENGINE_MODEL_H
@@ -30,6 +33,9 @@
     X(DATA_FIRST, "data-first", "a size never covers data that is not written yet")                 \
     X(RENAME_OVER, "rename-over", "a rename over a file first allocates the new file's blocks")      \
     X(RANGE, "range", "moving or freeing blocks first writes what they hold")                       \
+    X(LINE, "same-line", "stores to one cache line reach persistent memory in program order")       \
+    X(WORD, "same-word", "a non-temporal store keeps its order with others to the same 8 bytes")    \
+    X(PAGE, "same-page", "the page cache writes a page with all stores made to it by then")          \
     X(PROGRAM, "program-order", "this model persists calls in the order they were made")
 
 enum model_rule {
@@ -53,6 +59,16 @@ enum model_sync {
     SYNC_EVERYTHING,
 };
 
+/* What becomes of stores to mapped files. */
+enum model_stores {
+    STORES_AUTO, /* px86 for files whose lines the program flushes or that it maps with MAP_SYNC,
+                    pagecache for the others */
+    STORES_PX86,
+    STORES_EADR,
+    STORES_PAGECACHE,
+    STORES_COUNT
+};
+
 struct model {
     const char *name;
     const char *summary;
@@ -70,6 +86,9 @@ struct model {
     bool size_with_any;    /* whatever data of a file is written takes along the size that the file
                               has by then, so that a later write may show as zeros */
     bool program_order;    /* all calls keep their order */
+    enum model_stores stores;
+    bool pages_change;     /* the page cache does not keep pages still while they are written: what
+                              comes of one is by sectors */
 };
 
 /* What a config's [model] section may set besides the name. */
@@ -84,8 +103,13 @@ const struct model_switch *model_switches(void);
 /* All models, ended by NULL; the first is the default. */
 const struct model *const *model_table(void);
 
+/* "px86"; NULL behind the last. */
+const char *model_stores_name(enum model_stores stores);
+const char *model_stores_summary(enum model_stores stores);
+bool model_stores_find(const char *name, enum model_stores *out, struct error *e);
+
 /* A copy of the model of that name, with the switches that follow it set: "ext4", "ext4
- * auto_da_alloc=no". False with the known names in the error. */
+ * auto_da_alloc=no", "xfs stores=px86". False with the known names in the error. */
 bool model_find(const char *name, struct model *out, struct error *e);
 
 /* The model in the form that model_find takes: its name, and the switches that are not as its own

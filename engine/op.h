@@ -24,12 +24,16 @@ enum op_kind {
     OP_ZERO,     /* `length` bytes at `offset` become zeros: the tail of a truncated file */
     OP_RANGE,    /* fallocate that moves or frees blocks (punch, zero, collapse, insert): the event
                     says which; one op for the whole call */
+    OP_STORE,    /* `length` bytes at `offset`, stored through a mapping, become those of `payload`:
+                    as OP_DATA, but within one cache line or page */
 };
 
 enum {
     OP_EXTENDS = 1 << 0, /* the length becomes at least `size` */
     OP_CARRIED = 1 << 1, /* a copy that a sync carried past an edge: original is in `carried` */
-    OP_IN_PLACE = 1 << 2, /* OP_DATA over a block that is there: nothing else of the file changes */
+    OP_IN_PLACE = 1 << 2, /* over a block that is there: nothing else of the file changes */
+    OP_PAST_CACHE = 1 << 3, /* OP_STORE by a non-temporal store */
+    OP_PAGED = 1 << 4, /* OP_STORE that goes with its page, not with its cache line */
 };
 
 struct op {
@@ -37,7 +41,8 @@ struct op {
     uint64_t offset;  /* in the file */
     uint64_t length;  /* in bytes: within one block, unless the model keeps whole calls together */
     uint64_t size;    /* OP_SIZE: the new length; with OP_EXTENDS: the least length */
-    uint64_t payload; /* OP_DATA: where its first byte is kept (stream.h); PAYLOAD_ZEROS: zeros */
+    uint64_t payload; /* OP_DATA, OP_STORE: where its first byte is kept (stream.h), or
+                         PAYLOAD_ZEROS */
     uint32_t file;    /* the inode */
     uint32_t carried; /* OP_CARRIED: the op that it is a copy of */
     uint8_t kind;

@@ -28,7 +28,7 @@ json_t *report_string(const char *bytes)
 
 const char *report_op_kind(const struct op *op)
 {
-    static const char *const names[] = {"", "name", "size", "alloc", "data", "zero", "range"};
+    static const char *const names[] = {"", "name", "size", "alloc", "data", "zero", "range", "store"};
     return op->kind < sizeof names / sizeof *names ? names[op->kind] : "";
 }
 
@@ -80,7 +80,8 @@ json_t *report_op(struct analysis *a, uint32_t number, bool stack)
     json_t *out = event_json(a, &event, op->event, stack);
     json_object_set_new(out, "op", json_integer(number));
     json_object_set_new(out, "kind", report_string(report_op_kind(op)));
-    if (op->kind == OP_DATA || op->kind == OP_ALLOC || op->kind == OP_ZERO) {
+    if (op->kind == OP_DATA || op->kind == OP_ALLOC || op->kind == OP_ZERO ||
+        op->kind == OP_STORE) {
         json_object_set_new(out, "offset", json_integer((json_int_t)op->offset));
         json_object_set_new(out, "size", json_integer((json_int_t)op->length));
     } else if (op->kind == OP_SIZE)
@@ -228,6 +229,17 @@ static void set_model(json_t *out, const struct graph *g)
     free(text);
 }
 
+/* What was taken for the stores that there are; null for none. */
+static void set_stores(json_t *out, const struct graph *g)
+{
+    struct buf names = {0};
+    for (enum model_stores s = 0; s < STORES_COUNT; s++)
+        if (g->stores >> s & 1)
+            buf_printf(&names, "%s%s", names.n ? ", " : "", model_stores_name(s));
+    json_object_set_new(out, "stores", names.n ? json_string(buf_string(&names)) : json_null());
+    buf_free(&names);
+}
+
 static void set_fixes(json_t *out, struct analysis *a)
 {
     json_t *list = json_array();
@@ -248,7 +260,7 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
     set_meta(out, a, "directory");
     json_object_set_new(out, "checker", report_string(options->checker));
     set_model(out, a->graph);
-    json_object_set_new(out, "stores", json_null());
+    set_stores(out, a->graph);
     json_object_set_new(out, "strategy", report_string(strategy_name(options->strategy)));
     json_object_set_new(out, "events", json_integer((json_int_t)session_event_count(a->session)));
     json_object_set_new(out, "ops", json_integer((json_int_t)a->graph->n));

@@ -198,6 +198,7 @@ static bool apply_contents(struct state *s, const struct op *op, struct error *e
     case OP_ALLOC:
         return !extends || data_extend(s, f, op->size, e);
     case OP_DATA:
+    case OP_STORE:
         return data_write(s, f, op->offset, op->length, op->payload, e) &&
                (!extends || data_extend(s, f, op->size, e));
     case OP_ZERO:

@@ -19,7 +19,7 @@
  *     a removed directory has entries  they go out of sight with it
  *     it is created a second time      (an original and its copy) its mode and contents stay
  * - OP_SIZE sets the length, and data beyond it is gone for good, also what was hidden.
- * - OP_DATA and OP_ZERO change bytes; those beyond the length are kept out of sight until a length
+ * - OP_DATA, OP_STORE and OP_ZERO change bytes; those beyond the length are kept out of sight until a length
  *   covers them. OP_ALLOC changes no bytes. With OP_EXTENDS the length grows to at least op.size.
  * - OP_RANGE does what its fallocate did. Collapsing shortens the file by what of the range lies
  *   inside it; inserting lengthens it unless it happens beyond the end.

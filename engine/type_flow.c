@@ -18,7 +18,7 @@ enum {
 /* What is kept for each block besides its state. */
 struct work {
     struct walk w;
-    struct state *states; /* at the beginning of each block */
+    struct flow_state *states; /* at the beginning of each block */
     bool *waiting;
     uint32_t *places;    /* those good somewhere in a block, block after block */
     uint32_t *places_at; /* where each block's begin; one more than blocks */
@@ -78,7 +78,7 @@ static struct value without(struct value v, int64_t offset)
     return v;
 }
 
-static void declare(struct walk *w, struct state *s, const struct place *p, uint64_t address)
+static void declare(struct walk *w, struct flow_state *s, const struct place *p, uint64_t address)
 {
     struct value v = p->value, *now = &s->regs[p->reg];
     bool is_struct = type_is_struct(v.pointee);
@@ -104,14 +104,14 @@ static void declare(struct walk *w, struct state *s, const struct place *p, uint
         struct value meaning = without(v, now->offset);
         if (symbol < SYMBOL_FREE && meaning.offset == 0 && !meaning.relative)
             meaning.argument = (int8_t)(symbol - SYMBOL_ARGUMENT);
-        state_substitute(s, symbol, meaning);
+        flow_state_substitute(s, symbol, meaning);
     } else if (!(value_is_number(now, &zero) && zero == 0)) { /* NULL stays NULL */
         *now = v;
     }
 }
 
 /* An object that lies where a register says, such as a large argument by value. */
-static void declare_object(struct state *s, const struct place *p)
+static void declare_object(struct flow_state *s, const struct place *p)
 {
     if (p->reg == PLACE_FRAME || !type_is_struct(p->type) || p->type->size == 0)
         return;
@@ -120,7 +120,7 @@ static void declare_object(struct state *s, const struct place *p)
         *now = value_pointer(p->type, -p->offset);
 }
 
-static void declare_all(struct walk *w, struct state *s, uint64_t address, bool at_start)
+static void declare_all(struct walk *w, struct flow_state *s, uint64_t address, bool at_start)
 {
     for (size_t i = 0; i < w->nearby_count; i++) {
         const struct place *p = &w->scope->places.at[w->nearby[i]];
@@ -148,7 +148,7 @@ static bool is_zero_test(const struct insn *x, struct operand *tested)
 }
 
 /* On the edge where a pointer was found to be NULL it is, and gives way where ways meet. */
-static void learn_from_branch(const struct walk *w, struct state *s, const struct block *b,
+static void learn_from_branch(const struct walk *w, struct flow_state *s, const struct block *b,
                               bool taken)
 {
     const struct insn *last = &w->code.insns.at[b->end - 1];
@@ -164,8 +164,8 @@ static void learn_from_branch(const struct walk *w, struct state *s, const struc
         s->regs[tested.reg] = null;
     } else if (tested.kind == OPERAND_MEMORY) {
         struct value at = step_address(s, &tested, b->end - 1);
-        if (at.base == BASE_FRAME && at.n == 0 && state_slot(s, at.offset, WORD))
-            state_set_slot(s, at.offset, WORD, &null);
+        if (at.base == BASE_FRAME && at.n == 0 && flow_state_slot(s, at.offset, WORD))
+            flow_state_set_slot(s, at.offset, WORD, &null);
     }
 }
 
@@ -178,8 +178,8 @@ static void enter_block(struct work *k, uint32_t block)
 }
 
 /* Does all instructions of a block; `visit` sees the state before each. */
-static void do_block(struct work *k, uint32_t block, struct state *s,
-                     void (*visit)(struct work *k, struct state *s, uint32_t insn, void *data),
+static void do_block(struct work *k, uint32_t block, struct flow_state *s,
+                     void (*visit)(struct work *k, struct flow_state *s, uint32_t insn, void *data),
                      void *data)
 {
     const struct block *b = &k->w.code.blocks.at[block];
@@ -207,32 +207,32 @@ static uint32_t next_waiting(const struct work *k, uint32_t from)
 static bool follow(struct work *k)
 {
     struct code *c = &k->w.code;
-    struct state s = {0}, out = {0};
+    struct flow_state s = {0}, out = {0};
     size_t visits = 0, limit = c->blocks.n * VISITS_MAX;
     uint32_t block = c->entry_block;
     bool ok = true;
 
     for (size_t i = 0; i < c->blocks.n; i++)
         k->states[i].reached = k->waiting[i] = false;
-    state_enter(&k->states[block]);
+    flow_state_enter(&k->states[block]);
     k->waiting[block] = true;
     while (ok && (block = next_waiting(k, block)) < c->blocks.n) {
         const struct block *b = &c->blocks.at[block];
         k->waiting[block] = false;
-        state_copy(&s, &k->states[block]);
+        flow_state_copy(&s, &k->states[block]);
         do_block(k, block, &s, NULL, NULL);
         for (uint32_t e = 0; e < b->edge_count; e++) {
             uint32_t to = c->edges.at[b->edges + e];
-            state_copy(&out, &s);
+            flow_state_copy(&out, &s);
             if (b->edge_count == 2)
                 learn_from_branch(&k->w, &out, b, e > 0);
-            if (state_join(&k->states[to], &out, to))
+            if (flow_state_join(&k->states[to], &out, to))
                 k->waiting[to] = true;
         }
         ok = ++visits <= limit;
     }
-    state_free(&s);
-    state_free(&out);
+    flow_state_free(&s);
+    flow_state_free(&out);
     return ok;
 }
 
@@ -255,7 +255,7 @@ static bool resolves(const struct value *v, const struct insn *x)
 
 /* When what a register points to does not reach as far as the store, a variable that is made from
  * the register may: slots behind a header. The only one that does is meant. */
-static struct value by_other_variable(struct work *k, struct state *s, uint32_t insn,
+static struct value by_other_variable(struct work *k, struct flow_state *s, uint32_t insn,
                                       struct value to)
 {
     const struct insn *x = &k->w.code.insns.at[insn];
@@ -281,7 +281,7 @@ static struct value by_other_variable(struct work *k, struct state *s, uint32_t 
     return count == 1 ? found : to;
 }
 
-static void keep(struct work *k, struct state *s, uint32_t insn, void *data)
+static void keep(struct work *k, struct flow_state *s, uint32_t insn, void *data)
 {
     static const uint8_t registers[ARGUMENTS] = {REG_DI, REG_SI, REG_DX, REG_CX, 8, 9};
     const struct insn *x = &k->w.code.insns.at[insn];
@@ -317,15 +317,15 @@ static void keep(struct work *k, struct state *s, uint32_t insn, void *data)
 
 static void collect(struct work *k, struct flow *out)
 {
-    struct state s = {0};
+    struct flow_state s = {0};
 
     for (uint32_t i = 0; i < k->w.code.blocks.n; i++) {
         if (!k->states[i].reached)
             continue;
-        state_copy(&s, &k->states[i]);
+        flow_state_copy(&s, &k->states[i]);
         do_block(k, i, &s, keep, out);
     }
-    state_free(&s);
+    flow_state_free(&s);
     for (size_t i = 0; i < k->w.code.callees.n; i++)
         vec_push(&out->names, k->w.code.callees.at[i]);
     k->w.code.callees.n = 0;
@@ -432,7 +432,7 @@ bool flow_run(struct flow *out, struct type_scopes *s, struct binary *b, const s
     if (out->calls.n)
         qsort(out->calls.at, out->calls.n, sizeof *out->calls.at, by_end);
     for (size_t i = 0; i < blocks; i++)
-        state_free(&k.states[i]);
+        flow_state_free(&k.states[i]);
     free(k.states);
     free(k.waiting);
     free(k.places);

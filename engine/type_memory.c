@@ -17,7 +17,7 @@ struct value step_unknown(struct doing *d, int location)
 {
     uint32_t symbol = symbol_of_insn(d->i, location);
 
-    state_forget_symbol(d->s, symbol);
+    flow_state_forget_symbol(d->s, symbol);
     return value_symbol(symbol);
 }
 
@@ -33,7 +33,7 @@ bool step_in_frame(const struct value *v)
 
 /* --- Addresses ---------------------------------------------------------------------------- */
 
-struct value step_address(const struct state *s, const struct operand *o, uint32_t insn)
+struct value step_address(const struct flow_state *s, const struct operand *o, uint32_t insn)
 {
     uint32_t symbol = symbol_of_insn(insn, LOCATION_OTHER);
     struct value v = value_number(o->number);
@@ -62,8 +62,8 @@ bool step_static(struct walk *w, const struct value *v, struct value *out)
     return true;
 }
 
-const struct place *step_variable(const struct walk *w, const struct state *s, uint64_t address,
-                                  int64_t offset, int64_t *from)
+const struct place *step_variable(const struct walk *w, const struct flow_state *s,
+                                  uint64_t address, int64_t offset, int64_t *from)
 {
     for (size_t i = 0; i < w->nearby_count; i++) {
         const struct place *p = &w->scope->places.at[w->nearby[i]];
@@ -94,7 +94,7 @@ static bool is_escaped(const struct walk *w, const struct slot *slot)
     return false;
 }
 
-void step_forget_escaped(struct walk *w, struct state *s)
+void step_forget_escaped(struct walk *w, struct flow_state *s)
 {
     size_t kept = 0;
 
@@ -153,7 +153,7 @@ static bool declared_pointer(struct doing *d, int64_t offset, struct value *out)
 
 static struct value load_slot(struct doing *d, int64_t offset, int64_t size, int location)
 {
-    struct slot *slot = state_slot(d->s, offset, size);
+    struct slot *slot = flow_state_slot(d->s, offset, size);
     struct value pointer;
 
     if (size == WORD && declared_pointer(d, offset, &pointer)) {
@@ -171,7 +171,7 @@ static struct value load_slot(struct doing *d, int64_t offset, int64_t size, int
         return pointer;
     }
     struct value v = slot ? named(d, slot->value, location) : step_unknown(d, location);
-    state_set_slot(d->s, offset, size, &v);
+    flow_state_set_slot(d->s, offset, size, &v);
     return v;
 }
 
@@ -217,13 +217,13 @@ void step_store_at(struct doing *d, struct value at, int64_t size, const struct 
         return;
     }
     if (at.n == 0) {
-        state_set_slot(d->s, at.offset, size, value);
+        flow_state_set_slot(d->s, at.offset, size, value);
         return;
     }
     int64_t from;
     const struct place *p = step_variable(d->w, d->s, d->x->address, at.offset, &from);
     if (p)
-        state_set_slot(d->s, from, (int64_t)p->type->size, NULL);
+        flow_state_set_slot(d->s, from, (int64_t)p->type->size, NULL);
     else
         d->s->slots.n = 0;
 }

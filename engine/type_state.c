@@ -16,7 +16,7 @@ static uint32_t symbol_of_block(uint32_t block, int location)
     return SYMBOL_JOIN | (block * LOCATIONS + (uint32_t)location);
 }
 
-void state_enter(struct state *s)
+void flow_state_enter(struct flow_state *s)
 {
     static const uint8_t arguments[ARGUMENTS] = {REG_DI, REG_SI, REG_DX, REG_CX, 8, 9};
 
@@ -33,7 +33,7 @@ void state_enter(struct state *s)
     s->regs[REG_SP] = value_frame(-WORD); /* the return address was pushed */
 }
 
-void state_copy(struct state *to, const struct state *from)
+void flow_state_copy(struct flow_state *to, const struct flow_state *from)
 {
     to->reached = from->reached;
     memcpy(to->regs, from->regs, sizeof to->regs);
@@ -43,14 +43,14 @@ void state_copy(struct state *to, const struct state *from)
         vec_push(&to->slots, from->slots.at[i]);
 }
 
-void state_free(struct state *s)
+void flow_state_free(struct flow_state *s)
 {
     vec_free(&s->slots);
 }
 
 /* --- Symbols ------------------------------------------------------------------------------ */
 
-void state_forget_symbol(struct state *s, uint32_t symbol)
+void flow_state_forget_symbol(struct flow_state *s, uint32_t symbol)
 {
     for (int r = 0; r < REG_COUNT; r++) {
         value_forget(&s->regs[r], symbol);
@@ -61,7 +61,7 @@ void state_forget_symbol(struct state *s, uint32_t symbol)
         value_forget(&s->slots.at[i].value, symbol);
 }
 
-void state_substitute(struct state *s, uint32_t symbol, struct value meaning)
+void flow_state_substitute(struct flow_state *s, uint32_t symbol, struct value meaning)
 {
     for (int r = 0; r < REG_COUNT; r++) {
         s->regs[r] = value_substitute(s->regs[r], symbol, meaning);
@@ -74,7 +74,7 @@ void state_substitute(struct state *s, uint32_t symbol, struct value meaning)
 
 /* --- Slots -------------------------------------------------------------------------------- */
 
-static size_t first_slot_behind(const struct state *s, int64_t offset)
+static size_t first_slot_behind(const struct flow_state *s, int64_t offset)
 {
     size_t low = 0, high = s->slots.n;
 
@@ -88,7 +88,7 @@ static size_t first_slot_behind(const struct state *s, int64_t offset)
     return low;
 }
 
-struct slot *state_slot(struct state *s, int64_t offset, int64_t size)
+struct slot *flow_state_slot(struct flow_state *s, int64_t offset, int64_t size)
 {
     size_t i = first_slot_behind(s, offset);
 
@@ -97,7 +97,8 @@ struct slot *state_slot(struct state *s, int64_t offset, int64_t size)
                : NULL;
 }
 
-void state_set_slot(struct state *s, int64_t offset, int64_t size, const struct value *value)
+void flow_state_set_slot(struct flow_state *s, int64_t offset, int64_t size,
+                         const struct value *value)
 {
     size_t from = first_slot_behind(s, offset), to = from;
 
@@ -144,7 +145,7 @@ static bool join_value(struct value *at, struct value other, uint32_t block, uin
 }
 
 /* Only what both know stays. */
-static bool join_slots(struct state *at, const struct state *other, uint32_t block)
+static bool join_slots(struct flow_state *at, const struct flow_state *other, uint32_t block)
 {
     bool changed = false;
     size_t kept = 0, k = 0;
@@ -165,12 +166,12 @@ static bool join_slots(struct state *at, const struct state *other, uint32_t blo
     return changed;
 }
 
-bool state_join(struct state *at, const struct state *other, uint32_t block)
+bool flow_state_join(struct flow_state *at, const struct flow_state *other, uint32_t block)
 {
     bool changed = false;
 
     if (!at->reached) {
-        state_copy(at, other);
+        flow_state_copy(at, other);
         return true;
     }
     for (int r = 0; r < REG_COUNT; r++) {

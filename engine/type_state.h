@@ -22,7 +22,7 @@ struct slot {
     struct value value;
 };
 
-struct state {
+struct flow_state {
     bool reached;
     struct value regs[REG_COUNT];
     struct value vectors[REG_COUNT][VECTOR_WORDS];
@@ -39,24 +39,25 @@ enum {
 uint32_t symbol_of_insn(uint32_t insn, int location);
 
 /* What is known on entry to a function, by the calling convention. */
-void state_enter(struct state *s);
-void state_copy(struct state *to, const struct state *from);
-void state_free(struct state *s);
+void flow_state_enter(struct flow_state *s);
+void flow_state_copy(struct flow_state *to, const struct flow_state *from);
+void flow_state_free(struct flow_state *s);
 
 /* Brings what is known on another way to the beginning of a block; true when that changed what is
  * known there. */
-bool state_join(struct state *at, const struct state *other, uint32_t block);
+bool flow_state_join(struct flow_state *at, const struct flow_state *other, uint32_t block);
 
 /* Every value's symbol is forgotten, as it is about to mean something else. */
-void state_forget_symbol(struct state *s, uint32_t symbol);
+void flow_state_forget_symbol(struct flow_state *s, uint32_t symbol);
 
 /* A symbol is found to be something. */
-void state_substitute(struct state *s, uint32_t symbol, struct value meaning);
+void flow_state_substitute(struct flow_state *s, uint32_t symbol, struct value meaning);
 
 /* The slot that is exactly there, or NULL. */
-struct slot *state_slot(struct state *s, int64_t offset, int64_t size);
+struct slot *flow_state_slot(struct flow_state *s, int64_t offset, int64_t size);
 
 /* Sets a slot, or (with value NULL) forgets what overlaps it. */
-void state_set_slot(struct state *s, int64_t offset, int64_t size, const struct value *value);
+void flow_state_set_slot(struct flow_state *s, int64_t offset, int64_t size,
+                         const struct value *value);
 
 #endif

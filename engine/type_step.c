@@ -83,7 +83,7 @@ static void step_arithmetic(struct doing *d)
     }
     struct value a = read_operand(d, to);
     struct value b = by->kind ? read_operand(d, by) : value_number(1);
-    state_forget_symbol(d->s, symbol);
+    flow_state_forget_symbol(d->s, symbol);
     value_forget(&a, symbol);
     value_forget(&b, symbol);
     switch (d->x->mnemonic) {
@@ -157,7 +157,8 @@ static void step_lea(struct doing *d)
 {
     const struct operand *to = &d->x->operands[0];
 
-    state_forget_symbol(d->s, symbol_of_insn(d->i, LOCATION_OTHER)); /* it may become the result */
+    flow_state_forget_symbol(d->s,
+                             symbol_of_insn(d->i, LOCATION_OTHER)); /* it may become the result */
     struct value v = step_address(d->s, &d->x->operands[1], d->i);
 
     if (step_in_frame(&v) && to->reg != REG_SP && to->reg != REG_BP)
@@ -392,7 +393,7 @@ static step_function *function_of(uint16_t mnemonic)
     return NULL;
 }
 
-void step(struct walk *w, struct state *s, uint32_t insn)
+void step(struct walk *w, struct flow_state *s, uint32_t insn)
 {
     struct doing d = {w, s, &w->code.insns.at[insn], insn};
     const struct operand *o = d.x->operands;

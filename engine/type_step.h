@@ -30,15 +30,15 @@ struct walk {
 };
 
 /* Brings s from before the instruction to behind it. */
-void step(struct walk *w, struct state *s, uint32_t insn);
+void step(struct walk *w, struct flow_state *s, uint32_t insn);
 
 /* The address of a memory operand. */
-struct value step_address(const struct state *s, const struct operand *o, uint32_t insn);
+struct value step_address(const struct flow_state *s, const struct operand *o, uint32_t insn);
 
 /* The variable in memory that has the byte at a distance from the CFA, when the instruction at
  * `address` is about to be done; NULL for none. *from is where it begins. */
-const struct place *step_variable(const struct walk *w, const struct state *s, uint64_t address,
-                                  int64_t offset, int64_t *from);
+const struct place *step_variable(const struct walk *w, const struct flow_state *s,
+                                  uint64_t address, int64_t offset, int64_t *from);
 
 /* The object at a fixed address, as a pointer, when the form is one. */
 bool step_static(struct walk *w, const struct value *v, struct value *out);

@@ -11,7 +11,7 @@
 /* One instruction at work. */
 struct doing {
     struct walk *w;
-    struct state *s;
+    struct flow_state *s;
     const struct insn *x;
     uint32_t i;
 };
@@ -26,7 +26,7 @@ bool step_in_frame(const struct value *v);
 void step_escape(struct doing *d, int64_t offset);
 
 /* Somebody else may have written to what the function lets others see. */
-void step_forget_escaped(struct walk *w, struct state *s);
+void step_forget_escaped(struct walk *w, struct flow_state *s);
 
 struct value step_load_at(struct doing *d, struct value at, int64_t size, int location);
 struct value step_load(struct doing *d, const struct operand *o, int location);

@@ -20,6 +20,7 @@
 #include "engine/mem.h"
 #include "engine/recording.h"
 #include "engine/storetool.h"
+#include "engine/fields.h"
 #include "engine/symbols.h"
 #include "tracer/backend.h"
 #include "tracer/start.h"
@@ -230,7 +231,7 @@ static char *find_root(const char *dir, struct error *e)
 static void capture_symbols(const struct record_options *options)
 {
     struct error why;
-    if (symbols_capture(options->session, &why))
+    if (symbols_capture(options->session, &why) && fields_capture(options->session, &why))
         return;
     log_error(SYMBOLS, "%s", why.text);
     options->say(why.text);

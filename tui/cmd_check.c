@@ -29,6 +29,8 @@ static const struct command_option options[] = {
     {OPTION_CHECKER, "checker", "CMD", "the command that says whether a state is consistent"},
     {OPTION_MODEL, "model", "NAME",
      "ext4, xfs, btrfs, posix, ext4-paper or strict (the target's, else ext4)"},
+    {OPTION_STORES, "stores", "auto|px86|eadr|pagecache",
+     "what becomes of stores to mapped files (the target's, else auto)"},
     {OPTION_STRATEGY, "strategy", "NAME",
      "representative, all-behaviours, exhaustive, prefix, sync or random (the target's, else the "
      "first)"},
@@ -101,6 +103,17 @@ static void tell_all(const json_t *report)
     buf_free(&out);
 }
 
+/* Which model was taken for stores, when nobody has said which. */
+static void say_stores(const json_t *report, enum model_stores asked)
+{
+    const char *taken = json_string_value(json_object_get(report, "stores"));
+    if (taken && asked == STORES_AUTO)
+        message("stores to mapped files: %s (%s; --stores takes another)", taken,
+                strcmp(taken, model_stores_name(STORES_PAGECACHE)) == 0
+                    ? "the program flushes no cache lines of them"
+                    : "the program flushes cache lines of them");
+}
+
 int check_session(const char *path, struct check_options *check, enum check_telling telling)
 {
     struct session *s;
@@ -124,9 +137,7 @@ int check_session(const char *path, struct check_options *check, enum check_tell
         fputs("\r\033[K", stderr);
     int status = STATUS_FAILED;
     if (done) {
-        if (session_has_stores(s))
-            message("the trace has stores to mapped files, which have no persistence model yet: "
-                    "only what system calls did was tested");
+        say_stores(report, check->model.stores);
         if (!json_integer_value(json_object_get(report, "ops")))
             message(
                 "the run changed nothing in %s; if that is a surprise, the program has its data "
@@ -145,7 +156,7 @@ int check_session(const char *path, struct check_options *check, enum check_tell
 }
 
 /* Model and strategy are the target's when they were not given. */
-static bool settle(const char *path, const char *model, const char *strategy,
+static bool settle(const char *path, const char *model, const char *stores, const char *strategy,
                    struct check_options *check, struct error *e)
 {
     struct session *s;
@@ -156,6 +167,7 @@ static bool settle(const char *path, const char *model, const char *strategy,
     if (!strategy)
         strategy = session_meta(s, "strategy");
     bool ok = model_find(model ? model : model_table()[0]->name, &check->model, e) &&
+              (!stores || model_stores_find(stores, &check->model.stores, e)) &&
               strategy_find(strategy ? strategy : strategy_name(STRATEGY_REPRESENTATIVE),
                             &check->explore.strategy, e);
     session_close(s);
@@ -167,7 +179,7 @@ static int run_check(int argc, char **argv)
     struct check_options check = {
         .explore = {.budget = 10000, .timeout = 30, .seed = 1, .acknowledgements = true},
         .verify = true};
-    const char *model = NULL, *strategy = NULL;
+    const char *model = NULL, *stores = NULL, *strategy = NULL;
     struct error e;
     struct options o;
     uint64_t number;
@@ -179,6 +191,9 @@ static int run_check(int argc, char **argv)
             break;
         case OPTION_MODEL:
             model = o.value;
+            break;
+        case OPTION_STORES:
+            stores = o.value;
             break;
         case OPTION_STRATEGY:
             strategy = o.value;
@@ -202,7 +217,7 @@ static int run_check(int argc, char **argv)
     if (o.ended || !options_count(&o, 0, 1))
         return o.status;
     char *session = command_session(o.argc ? o.argv[0] : NULL, &e);
-    if (!session || !settle(session, model, strategy, &check, &e)) {
+    if (!session || !settle(session, model, stores, strategy, &check, &e)) {
         free(session);
         return command_failed(&e);
     }
@@ -215,7 +230,8 @@ const struct command command_check = {
     .name = "check",
     .run = run_check,
     .takes = TAKES_SESSION,
-    .usage = "[S] [--checker CMD] [--model NAME] [--strategy NAME] [--budget N] [--jobs N]",
+    .usage = "[S] [--checker CMD] [--model NAME] [--stores NAME] [--strategy NAME] [--budget N] "
+             "[--jobs N]",
     .summary = "test the crash states of a recorded run",
     .details =
         "Goes through the states that a power failure could leave, runs the checker on each\n"

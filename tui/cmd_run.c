@@ -196,7 +196,7 @@ static bool keep_settings(const struct config *c, const struct model *model, con
 /* A switch at its default leaves the model as it is: it may be one of another model. */
 static bool find_model(const struct config *c, struct model *out, struct error *e)
 {
-    bool ok = model_find(c->model, out, e);
+    bool ok = model_find(c->model, out, e) && model_stores_find(c->stores, &out->stores, e);
     for (const struct config_switch *s = c->switches; ok && s && s->name; s++)
         if (config_switch_value(c, s->name) != s->value)
             ok = model_set(out, s->name, config_switch_value(c, s->name), e);
