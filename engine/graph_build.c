@@ -279,7 +279,12 @@ static bool place_fixes(struct builder *b, struct error *e)
         if (event.exit == NEVER)
             return error_set(e, "event %llu never returned: nothing can be synced after it",
                              (unsigned long long)fix->after);
-        vec_push(&b->fixes, (struct placed_fix){*fix, event.exit + 1});
+        struct placed_fix placed = {.fix = *fix, .position = event.exit + 1};
+        if (fix->call == CALL_FLUSH && !source->event(source->data, fix->store, &event, e))
+            return false;
+        placed.offset = fix->call == CALL_FLUSH ? event.offset : 0;
+        placed.size = fix->call == CALL_FLUSH ? event.size : 0;
+        vec_push(&b->fixes, placed);
     }
     if (b->fixes.n)
         qsort(b->fixes.at, b->fixes.n, sizeof *b->fixes.at, by_position);
@@ -296,7 +301,10 @@ static void take_fixes(struct builder *b, uint64_t position)
         b->event = (struct event){.entry = at->position,
                                   .exit = at->position,
                                   .call = at->fix.call,
-                                  .file = at->fix.file};
+                                  .file = at->fix.file,
+                                  .offset = at->offset,
+                                  .size = at->size,
+                                  .flags = at->fix.call == CALL_FLUSH ? FLUSH_CLFLUSH : 0};
         take_event(b);
     }
 }

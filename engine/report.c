@@ -128,7 +128,9 @@ static json_t *behaviour_json(struct analysis *a, const struct bug *b)
     if (b->behaviour == NO_BEHAVIOUR)
         return json_null();
     json_t *out = json_object();
+    bool type = a->behaviours->at[b->behaviour].flags & BEHAVIOUR_TYPE;
     json_object_set_new(out, "id", json_integer(b->behaviour));
+    json_object_set_new(out, "kind", json_string(type ? "type" : "function"));
     json_object_set_new(out, "name",
                         report_string(analysis_function(a, &a->behaviours->at[b->behaviour])));
     json_object_set_new(out, "group", b->group == NO_OP ? json_null() : json_integer(b->group));

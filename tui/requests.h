@@ -82,7 +82,7 @@
     X(pause, "pause", "p", "", CHECK, "halt the check, or go on")                                  \
     X(stop, "stop", "", "", CHECK, "end what runs; what was done is kept")                         \
     X(fix, "fix", "f", "[SYNC [N]]", CHECK,                                                        \
-      "pretend fsync, fdatasync, dirsync or sync after an event; alone: what the bug proposes")    \
+      "pretend fsync, fdatasync, dirsync, sync or flush after an event; alone: what the bug proposes")    \
     X(unfix, "unfix", "", "[N]", CHECK, "take a pretended sync back; alone: all of them")          \
     X(try, "try", "T", "", CHECK, "check again with the pretended syncs: which bugs are gone")     \
     X(status, "status", "t", "[STATUS]", NOTE, "of a bug: new, confirmed, duplicate N, ignored")   \
