@@ -51,6 +51,7 @@
     X(fixes, "fixes", "F", "", VIEW, "the pretended syncs")                                        \
     X(bookmarks, "bookmarks", "B", "", VIEW, "the bookmarks")                                      \
     X(change, "change", "i", "", VIEW, "what the last step or toggle did, op by op, and why")      \
+    X(lint, "lint", "P", "", VIEW, "work for durability that is wasted, or missing")               \
     X(links, "links", "l", "", VIEW, "everything that the row is connected with")                  \
     X(help, "help", "? F1", "", VIEW, "keys and commands")                                         \
     X(step, "step", "s", "[N]", STEP, "one op further survives")                                   \
