@@ -13,6 +13,10 @@ REAL_FLAGS   := -D_GNU_SOURCE -Wall -Wextra -Wshadow -g $(if $(WERROR),-Werror) 
 REAL_CFLAGS  := -std=c11 -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wvla -O1 $(REAL_FLAGS)
 REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
 
+# The evaluation on real systems (eval/rows): workloads and checkers.
+EVAL_SYSTEMS := sqlite
+EVAL         := $(addprefix $(O)/tests/real/eval/,$(EVAL_SYSTEMS))
+
 LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
@@ -20,7 +24,7 @@ LIBS_pmemobj := -lpmemobj
 # libpmemobj's macros are GNU C.
 FLAGS_pmemobj := -std=gnu11 -Wno-pedantic
 
-.PHONY: real bench-record bench-stores bench-check bench-scale bench-ui
+.PHONY: real eval bench-record bench-stores bench-check bench-scale bench-ui
 real: $(REAL)
 
 $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
@@ -64,6 +68,17 @@ $(O)/tests/bench/nothing: tests/bench/nothing.c
 	@mkdir -p $(@D)
 	@echo "  program $@"
 	$(Q)$(CC) $(REAL_CFLAGS) -static -o $@ $< 2>/dev/null || $(CC) $(REAL_CFLAGS) -o $@ $<
+
+$(EVAL): $(O)/%: %.c tests/real/eval/ledger.c tests/real/eval/ledger.h
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CC) $(REAL_CFLAGS) $(FLAGS_$(@F)) -o $@ $(filter %.c,$^) $(LIBS_$(@F))
+
+REAL += $(EVAL)
+
+eval: deps-test
+	+@$(BUILD) all $(EVAL)
+	@$(OUTSIDE) O=$(O) tests/real/eval/run $(ROWS)
 
 bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
 	@O=$(O) tests/bench/record
