@@ -14,12 +14,15 @@ REAL_CFLAGS  := -std=c11 -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wv
 REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
 
 # The evaluation on real systems (eval/rows): workloads and checkers.
-EVAL_SYSTEMS := sqlite
+EVAL_SYSTEMS := sqlite lmdb leveldb rocksdb wiredtiger
 EVAL         := $(addprefix $(O)/tests/real/eval/,$(EVAL_SYSTEMS))
 
 LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
+LIBS_leveldb := -lleveldb
+LIBS_rocksdb := -lrocksdb
+LIBS_wiredtiger := -lwiredtiger
 LIBS_pmemobj := -lpmemobj
 # libpmemobj's macros are GNU C.
 FLAGS_pmemobj := -std=gnu11 -Wno-pedantic
