@@ -6,16 +6,16 @@
 
 REAL_C       := sqlite lmdb gdbm pmemobj descriptors
 REAL_CXX     := leveldb rocksdb
-REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress \
+# The evaluation on real systems (eval/rows): workloads and checkers.
+EVAL_SYSTEMS := sqlite lmdb leveldb rocksdb wiredtiger
+EVAL         := $(addprefix $(O)/tests/real/eval/,$(EVAL_SYSTEMS))
+
+REAL         := $(EVAL) $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress \
                 stores stores-static stores-bare) \
                 $(O)/tests/cli/act $(O)/tests/bench/writes $(O)/tests/bench/stores $(O)/tests/bench/nothing
 REAL_FLAGS   := -D_GNU_SOURCE -Wall -Wextra -Wshadow -g $(if $(WERROR),-Werror) -pthread
 REAL_CFLAGS  := -std=c11 -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wvla -O1 $(REAL_FLAGS)
 REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
-
-# The evaluation on real systems (eval/rows): workloads and checkers.
-EVAL_SYSTEMS := sqlite lmdb leveldb rocksdb wiredtiger
-EVAL         := $(addprefix $(O)/tests/real/eval/,$(EVAL_SYSTEMS))
 
 LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
@@ -76,8 +76,6 @@ $(EVAL): $(O)/%: %.c tests/real/eval/ledger.c tests/real/eval/ledger.h
 	@mkdir -p $(@D)
 	@echo "  program $@"
 	$(Q)$(CC) $(REAL_CFLAGS) $(FLAGS_$(@F)) -o $@ $(filter %.c,$^) $(LIBS_$(@F))
-
-REAL += $(EVAL)
 
 eval: deps-test
 	+@$(BUILD) all $(EVAL)

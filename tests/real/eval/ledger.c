@@ -102,10 +102,12 @@ void ledger_saw(struct ledger *l, const char *name, size_t name_size, const char
                 size_t value_size)
 {
     static struct transaction t;
+    char header[HEADER + 1] = ""; /* with an end, which the store's own memory need not have */
     unsigned number, key;
 
-    if (name_size == strlen("key000000") && value_size > HEADER && value_size <= LEDGER_VALUE &&
-        sscanf(value, "%10u.%6u.", &number, &key) == 2 && number && key < l->keys) {
+    memcpy(header, value, value_size < HEADER ? value_size : HEADER);
+    if (name_size == strlen("key000000") && sscanf(header, "%10u.%6u.", &number, &key) == 2 &&
+        number && key < l->keys) {
         make_transaction(number, l->keys, &t);
         for (unsigned i = 0; i < t.count; i++) {
             const struct change *c = &t.changes[i];
@@ -176,6 +178,17 @@ struct task {
     unsigned transactions;
     const char *dir;
 };
+
+static int setup(const struct task *task)
+{
+    const struct system *s = task->system;
+    void *store = s->open(task->dir, task->setting, task->transactions);
+
+    if (!store)
+        return STATUS_WRONG;
+    s->close(store);
+    return 0;
+}
 
 static int workload(const struct task *task)
 {
@@ -280,7 +293,8 @@ static int durability(const struct task *task)
 static int usage(const struct system *s)
 {
     fprintf(stderr,
-            "usage: %s workload|integrity|durability SETTING TRANSACTIONS DIR\nsettings:", s->name);
+            "usage: %s setup|workload|integrity|durability SETTING TRANSACTIONS DIR\nsettings:",
+            s->name);
     for (int i = 0; s->settings[i]; i++)
         fprintf(stderr, " %s", s->settings[i]);
     fputc('\n', stderr);
@@ -292,7 +306,10 @@ int ledger_main(const struct system *s, int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(const struct task *task);
-    } commands[] = {{"workload", workload}, {"integrity", integrity}, {"durability", durability}};
+    } commands[] = {{"setup", setup},
+                    {"workload", workload},
+                    {"integrity", integrity},
+                    {"durability", durability}};
     struct task task = {.system = s};
 
     if (argc != 5)

@@ -11,6 +11,7 @@
  *
  * A program for one system implements struct system and leaves main() to ledger_main:
  *
+ *     NAME setup SETTING TRANSACTIONS DIR                     makes an empty store
  *     NAME workload SETTING TRANSACTIONS DIR
  *     NAME integrity|durability SETTING TRANSACTIONS DIR      the checkers of its crash states
  */
