@@ -7,7 +7,7 @@
 REAL_C       := sqlite lmdb gdbm pmemobj descriptors
 REAL_CXX     := leveldb rocksdb
 # The evaluation on real systems (eval/rows): workloads and checkers.
-EVAL_SYSTEMS := sqlite lmdb leveldb rocksdb wiredtiger
+EVAL_SYSTEMS := sqlite lmdb leveldb rocksdb wiredtiger pmdk
 EVAL         := $(addprefix $(O)/tests/real/eval/,$(EVAL_SYSTEMS))
 
 REAL         := $(EVAL) $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress \
@@ -24,8 +24,10 @@ LIBS_leveldb := -lleveldb
 LIBS_rocksdb := -lrocksdb
 LIBS_wiredtiger := -lwiredtiger
 LIBS_pmemobj := -lpmemobj
+LIBS_pmdk    := -lpmemobj
 # libpmemobj's macros are GNU C.
 FLAGS_pmemobj := -std=gnu11 -Wno-pedantic
+FLAGS_pmdk    := $(FLAGS_pmemobj)
 
 .PHONY: real eval bench-record bench-stores bench-check bench-scale bench-ui
 real: $(REAL)

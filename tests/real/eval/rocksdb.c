@@ -6,7 +6,8 @@
  *     unsynced     none is
  *     flush        no log; a flush now and then, up to which all is acknowledged
  *     compaction   synced, while another thread compacts everything now and then
- *     mmap         synced, with allow_mmap_writes: files are written by stores to a mapping
+ *     mmap         synced and flushed, with allow_mmap_writes: tables are written by stores to a
+ *                  mapping
  */
 #include <pthread.h>
 #include <rocksdb/c.h>
@@ -120,10 +121,10 @@ static unsigned after(void **store, unsigned number)
 {
     struct store *s = *store;
 
-    if (s->setting == FLUSH) {
+    if (s->setting == FLUSH || s->setting == MMAP) {
         if (number % (FLUSH_EVERY * s->rarer) == 0 && flush(s))
             s->flushed = number;
-        return s->flushed;
+        return s->setting == FLUSH ? s->flushed : number;
     }
     if (s->setting == COMPACTION) {
         unsigned at = number % (COMPACT_EVERY * s->rarer);
