@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What changes of names become under a model, the copies of them that a sync carries, and the log in
- * which those stay.
+ * What changes of names become under a model, the copies of them that a sync carries, and the log
+ * in which those stay.
  */
 #include "engine/graph_inside.h"
 
