@@ -110,8 +110,7 @@ static void sync_entries(struct builder *b, uint32_t dir)
         else if (b->model.sync == SYNC_OWN_NAME) {
             vec_push(&carried, op);
             logs |= op >= b->synced;
-        }
-        else if (b->covered.at[op] > b->event.exit)
+        } else if (b->covered.at[op] > b->event.exit)
             b->covered.at[op] = b->event.exit;
     }
     inode->entries.n = kept;

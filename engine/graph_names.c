@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What changes of names become under a model, and the copies of them that a sync carries.
+ * What changes of names become under a model, the copies of them that a sync carries, and the log
+ * in which those stay.
  */
 #include "engine/graph_inside.h"
 
@@ -193,13 +194,15 @@ static bool in_log(const struct builder *b, uint32_t op)
 static bool goes_into_log(struct builder *b)
 {
     const struct event *e = &b->event;
-    switch (b->model.sync == SYNC_OWN_NAME ? e->call : CALL_CHMOD) {
+    if (b->model.sync != SYNC_OWN_NAME)
+        return false;
+    switch (e->call) {
     case CALL_UNLINK:
     case CALL_RMDIR:
         return in_log(b, last_of_entry(b, e->dir, e->name));
     case CALL_RENAME:
         return in_log(b, last_of_entry(b, e->dir, e->name)) ||
-               builder_inode(b, e->dir)->logged > b->synced;
+               (e->dir && builder_inode(b, e->dir)->logged > b->synced);
     case CALL_LINK:
         return in_log(b, builder_inode(b, e->file)->created);
     default:

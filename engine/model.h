@@ -55,7 +55,8 @@ enum model_names { NAMES_FREE, NAMES_SAME_FILE, NAMES_JOURNAL };
 /* What a sync of a file says of names. */
 enum model_sync {
     SYNC_OWN_ENTRIES,  /* of a directory: its entries; of a file: nothing */
-    SYNC_OWN_NAME,     /* the same, and of a file: its own name, carried past others */
+    SYNC_OWN_NAME,     /* the same, and of a file: its own name, carried past others; what becomes of
+                          such a name until everything is synced goes with any later sync */
     SYNC_JOURNAL,      /* everything in the journal up to the file's last change */
     SYNC_EVERYTHING,
 };

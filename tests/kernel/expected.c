@@ -87,6 +87,14 @@ void expected_free(struct expected *x)
     free(x->files);
 }
 
+bool expected_speaks_of(const struct expected *x, const char *model)
+{
+    bool does = false;
+    for (size_t i = 0; i < x->states.n; i++)
+        does |= strcmp(x->states.at[i].model, model) == 0;
+    return does;
+}
+
 char *expected_files(const struct expected *x, const char *state)
 {
     if (!x->files)

@@ -6,6 +6,9 @@
  *     #! MODEL seen STATE | STATE    seen on a real kernel; MODEL may have switches: ext4,name=no
  *     #! MODEL extra STATE: reason   the model allows it too, and why that is right
  *
+ * Every file speaks of ext4, xfs and btrfs. When it says nothing of one of them with switches,
+ * these allow nothing new, and what it says without them holds.
+ *
  * When the program prints, states that can be left after that are meant: what a sync that had
  * returned promises. What may be left only before is held against real kernels, too:
  *
@@ -36,6 +39,8 @@ bool expected_read_text(const char *path, char **out, struct error *e);
 /* text: the litmus file; path: for messages. */
 bool expected_read(struct expected *x, const char *text, const char *path, struct error *e);
 void expected_free(struct expected *x);
+
+bool expected_speaks_of(const struct expected *x, const char *model);
 
 /* The state without names that do not matter; the caller frees it. */
 char *expected_files(const struct expected *x, const char *state);

@@ -7,12 +7,13 @@
 #include "engine/escape.h"
 
 /* What the file says of a state under the model. A reason that it gives under the same without
- * switches holds here, too; that it was seen there does not say that it can be seen here. */
+ * switches holds here, too, and when it says nothing of the switches, what was seen without. */
 static const struct expected_state *find(const struct expected *x, const char *model,
                                          const char *state, bool before)
 {
     const struct expected_state *plain = NULL;
     size_t name = strcspn(model, ",");
+    bool own = expected_speaks_of(x, model);
     char *text = expected_files(x, state);
     for (size_t i = 0; i < x->states.n; i++) {
         const struct expected_state *s = &x->states.at[i];
@@ -22,7 +23,7 @@ static const struct expected_state *find(const struct expected *x, const char *m
             plain = s;
             break;
         }
-        if (s->reason && strlen(s->model) == name && memcmp(s->model, model, name) == 0)
+        if ((s->reason || !own) && strlen(s->model) == name && memcmp(s->model, model, name) == 0)
             plain = s;
     }
     free(text);

@@ -151,7 +151,8 @@ static bool receive(struct pool *p, size_t i, struct error *e)
         close(fd);
         p->pipes[i].fd = -1;
         p->open--;
-        return true;
+        /* None ends by itself while there is something to do. */
+        return atomic_load(p->next) >= p->w->items || error_set(e, "a worker died");
     }
     struct held h = {true, xcalloc(1, header.text + 1), xcalloc(1, p->w->answer_size)};
     bool whole = (!header.ok || read_whole(fd, h.answer, p->w->answer_size)) &&
