@@ -45,6 +45,10 @@ static void a_short_list_leaves_its_room_to_the_pane_below(void **state)
     assert_int_equal(height(&d, 0), 1 + 5);
     assert_int_equal(height(&d, 1), area_height(whole) - 6);
     assert_int_equal(height(&d, 2), 0);
+    pane_show(desk_main(&d), rows(1));
+    desk_lay_out(&d, whole);
+    assert_int_equal(height(&d, 0), 4);
+    pane_show(desk_main(&d), rows(5));
     desk_lay_out(&d, wide);
     assert_int_equal(height(&d, 0), 1 + 5);
     assert_int_equal(height(&d, 2), area_height(wide) - 6);
@@ -65,6 +69,7 @@ static void a_long_list_has_the_larger_half(void **state)
     /* One row that says that others are being worked out changes nothing. */
     int before = height(&d, 0);
     pane_show(desk_main(&d), rows(1));
+    desk_main(&d)->settling = true;
     desk_lay_out(&d, whole);
     assert_int_equal(height(&d, 0), before);
     desk_free(&d);
