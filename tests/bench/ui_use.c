@@ -86,7 +86,8 @@ static void frame(struct use *u, enum measure measure, const char *command)
         debugger_complain(d, e.text);
     uint64_t done = clock_now();
     debugger_take(d);
-    debugger_work(d, clock_now() + LOOP_BRIEF);
+    if (clock_now() < worked + LOOP_BRIEF)
+        debugger_work(d, worked + LOOP_BRIEF);
     uint64_t taken = clock_now();
     debugger_draw(d);
     uint64_t end = clock_now();
