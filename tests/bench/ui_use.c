@@ -21,7 +21,7 @@ enum {
     KEYS = 120,          /* pressed for one measure in one view */
     BETWEEN_MS = 5,      /* between two keys while others work */
     FRAMES_MAX = 20000,  /* of something that goes on by itself */
-    CHECK_SECONDS = 120, /* then the check is stopped */
+    CHECK_SECONDS = 600, /* then the check is stopped */
 };
 
 /* Folders without what belongs in them, and files that were not renamed yet, are inconsistent. */
