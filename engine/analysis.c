@@ -85,6 +85,54 @@ static bool find_actions(struct analysis *a, const struct interrupt *interrupt, 
     return true;
 }
 
+/* ---- objects ---- */
+
+static uint64_t object_key(uint64_t a, uint64_t b)
+{
+    uint64_t key[] = {a, b};
+    XXH64_hash_t hash = XXH3_64bits(key, sizeof key);
+    return hash ? hash : 1;
+}
+
+/* A key for a type, under which its name is found like a function's. */
+static uint64_t type_key(struct analysis *a, uint32_t type)
+{
+    const char *name = fields_type_name(a->fields, type);
+    uint64_t key = text_key("type", name, fields_type_size(a->fields, type));
+    bool added;
+    uint64_t *place = map_put(&a->paths->names, &key, sizeof key, &added);
+    if (added) {
+        vec_push(&a->paths->texts, name);
+        *place = a->paths->texts.n;
+    }
+    return key;
+}
+
+/* Stores to objects that are known by type and place; others go by their call paths. */
+static bool find_objects(struct analysis *a, const struct interrupt *interrupt, struct error *e)
+{
+    if (!fields_open(&a->fields, a->session, a->symbols, interrupt, e))
+        return false;
+    if (!fields_count(a->fields))
+        return true;
+    a->objects = xcalloc(a->action_count + 1, sizeof *a->objects);
+    for (size_t i = 0; i < a->action_count; i++) {
+        const struct stored_field *f = fields_of(a->fields, a->actions[i].event);
+        if (!f || !f->type || !f->instance || !a->actions[i].op_count)
+            continue;
+        struct action_object *o = &a->objects[i];
+        uint32_t file = a->graph->ops[a->actions[i].first_op].file;
+        o->type = type_key(a, f->type);
+        o->instance = object_key(file, f->instance);
+        o->field = object_key(o->type, f->member);
+        if (f->outer && f->outer_instance) {
+            o->outer_type = type_key(a, f->outer);
+            o->outer_instance = object_key(file, f->outer_instance);
+        }
+    }
+    return true;
+}
+
 /* ---- directory entries ---- */
 
 /* Keys of the entries that name ops change. Few ops are such, so only theirs are kept: the key of
@@ -164,6 +212,16 @@ struct behaviour_options analysis_behaviours(struct session *s)
                                       .gap = setting(s, "gap", BEHAVIOUR_GAP)};
 }
 
+static bool find_behaviours(struct analysis *a, const struct analysis_options *options,
+                            struct error *e)
+{
+    struct behaviour_options behaviours = options->behaviours;
+    behaviours.interrupt = options->interrupt;
+    behaviours.objects = a->objects;
+    behaviours.graph = a->graph;
+    return behaviours_find(&a->behaviours, a->actions, a->action_count, &a->stacks, &behaviours, e);
+}
+
 bool analysis_new(struct analysis **out, struct session *session,
                   const struct analysis_options *options, struct error *e)
 {
@@ -174,10 +232,8 @@ bool analysis_new(struct analysis **out, struct session *session,
     a->paths->session = session;
     a->paths->symbols = a->symbols;
     a->stacks = (struct call_stacks){a->paths, path_of};
-    struct behaviour_options behaviours = options->behaviours;
-    behaviours.interrupt = options->interrupt;
     if (!build_graph(a, options, e) || !find_actions(a, options->interrupt, e) ||
-        !behaviours_find(&a->behaviours, a->actions, a->action_count, &a->stacks, &behaviours, e)) {
+        !find_objects(a, options->interrupt, e) || !find_behaviours(a, options, e)) {
         analysis_free(a);
         return false;
     }
@@ -191,9 +247,11 @@ void analysis_free(struct analysis *a)
         return;
     behaviours_free(a->behaviours);
     free(a->actions);
+    free(a->objects);
     free_entries(a->entries);
     graph_free(a->graph);
     graph_session_close(a->source);
+    fields_close(a->fields);
     symbols_close(a->symbols);
     map_free(&a->paths->names);
     vec_free(&a->paths->texts);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * analysis: everything that is worked out before the first checker runs. A session and a model give
- * the graph; the graph and the stacks give the behaviours.
+ * the graph; the graph, the stacks and what stores wrote give the behaviours.
  */
 #ifndef ENGINE_ANALYSIS_H
 #define ENGINE_ANALYSIS_H
 
 #include "engine/behaviour.h"
 #include "engine/environment.h"
+#include "engine/fields.h"
 #include "engine/graph.h"
 #include "engine/session.h"
 #include "engine/symbols.h"
@@ -19,6 +20,8 @@ struct analysis {
     struct graph *graph;
     struct action *actions; /* events that have ops or are syncs */
     size_t action_count;
+    struct fields *fields;         /* what stores wrote; empty when there are none */
+    struct action_object *objects; /* of each action; NULL when there are no stores */
     struct behaviours *behaviours;
     struct path_table *paths; /* the stacks' call paths, for the behaviours */
     struct call_stacks stacks;
@@ -45,7 +48,7 @@ void analysis_free(struct analysis *a);
  * before the analysis. */
 bool analysis_environments(struct environments **out, struct analysis *a, struct error *e);
 
-/* The name of a behaviour's function, as people know it. */
+/* The name of a behaviour's function or type, as people know it. */
 const char *analysis_function(const struct analysis *a, const struct behaviour *b);
 
 #endif

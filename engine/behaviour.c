@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/behaviour_types.h"
 #include "engine/mem.h"
 #include "engine/op.h"
 #include "engine/scratch.h"
 #include "engine/vec.h"
 
 #define NO_PART UINT32_MAX
+
+typedef vec_of(struct behaviour) behaviour_list;
 
 /* A node of the forest of merges. A leaf is a run of neighbouring actions of one thread; an inner
  * one has children. Parts that wait at a node of the call tree are chained by `next`, and so are
@@ -379,6 +382,28 @@ static void lay_out(struct finder *f, uint32_t part, uint32_t *used)
     p->end = *used;
 }
 
+/* Behaviours of objects, behind those of functions. */
+static void add_types(struct behaviours *list, uint32_t used, behaviour_list *found)
+{
+    struct type_behaviours types;
+    if (!list->options.objects)
+        return;
+    behaviours_by_type(&types, list->actions, list->action_count, &list->options);
+    list->order = xrealloc(list->order, (used + types.order_count + 1) * sizeof *list->order);
+    if (types.order_count)
+        memcpy(list->order + used, types.order, types.order_count * sizeof *types.order);
+    for (size_t i = 0; i < types.n; i++) {
+        struct behaviour b = types.at[i];
+        b.begin += used;
+        b.end += used;
+        b.parent = NO_PART;
+        vec_push(found, b);
+    }
+    list->cut += types.cut;
+    list->large += types.large;
+    type_behaviours_free(&types);
+}
+
 static int by_first_op(const void *a, const void *b)
 {
     const struct behaviour *x = a, *y = b;
@@ -393,9 +418,12 @@ static void name_parents(struct finder *f)
 {
     struct behaviours *list = f->list;
     for (size_t i = 0; i < list->n; i++)
-        f->parts.at[list->at[i].parent].number = (uint32_t)i;
+        if (list->at[i].parent != NO_PART)
+            f->parts.at[list->at[i].parent].number = (uint32_t)i;
     for (size_t i = 0; i < list->n; i++) {
-        uint32_t part = f->parts.at[list->at[i].parent].parent;
+        uint32_t own = list->at[i].parent, part = own;
+        if (own != NO_PART)
+            part = f->parts.at[own].parent;
         while (part != NO_PART && f->parts.at[part].number == NO_BEHAVIOUR)
             part = f->parts.at[part].parent;
         list->at[i].parent = part == NO_PART ? NO_BEHAVIOUR : f->parts.at[part].number;
@@ -406,7 +434,7 @@ static void make_list(struct finder *f)
 {
     struct behaviours *list = f->list;
     uint32_t used = 0;
-    vec_of(struct behaviour) found = {0};
+    behaviour_list found = {0};
     for (uint32_t i = 0; i < f->parts.n; i++)
         if (f->parts.at[i].parent == NO_PART && !f->parts.at[i].ghost)
             lay_out(f, i, &used);
@@ -431,6 +459,7 @@ static void make_list(struct finder *f)
                              .flags = p->flags,
                          });
     }
+    add_types(list, used, &found);
     if (found.n)
         qsort(found.at, found.n, sizeof *found.at, by_first_op);
     list->at = found.at;
@@ -439,6 +468,12 @@ static void make_list(struct finder *f)
 }
 
 /* ---- the whole ---- */
+
+/* Whether an action goes by the object that it stores to. */
+static bool is_object(const struct behaviours *list, size_t action)
+{
+    return list->options.objects && list->options.objects[action].instance;
+}
 
 /* Sorts actions by thread, in the order in which threads appear, and keeps their order otherwise;
  * ends[t] is where thread t ends. */
@@ -449,6 +484,8 @@ static size_t sort_by_thread(struct finder *f, uint32_t **ends)
     vec_of(uint32_t) next = {0};
     scratch_clear(&number);
     for (size_t i = 0; i < list->action_count; i++) {
+        if (is_object(list, i))
+            continue;
         uint64_t t = *scratch_put(&number, list->actions[i].thread, next.n);
         if (t == next.n)
             vec_push(&next, 0);
@@ -460,6 +497,8 @@ static size_t sort_by_thread(struct finder *f, uint32_t **ends)
         begin += count;
     }
     for (size_t i = 0; i < list->action_count; i++) {
+        if (is_object(list, i))
+            continue;
         uint64_t t = *scratch_get(&number, list->actions[i].thread);
         f->thread_order[next.at[t]++] = (uint32_t)i;
     }

@@ -12,6 +12,9 @@
  *      stay, and `unmerged` tells of it. One of step 1 that is larger already is cut in time, a
  *      few turns of its loop to a piece.
  *
+ * Stores whose object is known are not among these: they come by type, instance and epoch
+ * (behaviour_types.h).
+ *
  * Nothing is merged at the root of the tree, which is no function. All ops of the trace are in some
  * behaviour. Behaviours share their actions: n actions take O(n) memory, whatever the depth, and
  * O(n log n) time for each level at which branches of the call tree meet.
@@ -36,11 +39,22 @@ struct action {
     uint32_t call; /* the family: enum call */
 };
 
+/* The object that an action stores to. Types are keys, equal for equal ones; 0 is none. */
+struct action_object {
+    uint64_t type, instance;             /* the innermost; instances are those of any type */
+    uint64_t outer_type, outer_instance; /* the outermost around it: may be the same, or 0 */
+    uint64_t field;                      /* equal for the same field of a type */
+};
+
+struct graph;
+
 struct behaviour_options {
-    uint32_t max;    /* ops in a merged behaviour */
-    uint32_t gap;    /* events between neighbours in time */
-    bool all_frames; /* frames without source count (calltree.h) */
-    const struct interrupt *interrupt; /* looked at while they are found; NULL: nobody asks */
+    uint32_t max;                        /* ops in a merged behaviour */
+    uint32_t gap;                        /* events between neighbours in time */
+    bool all_frames;                     /* frames without source count (calltree.h) */
+    const struct interrupt *interrupt;   /* looked at while they are found; NULL: nobody asks */
+    const struct action_object *objects; /* one an action, and … */
+    const struct graph *graph;           /* … what tells when they are durable; both or none */
 };
 
 /* A task of more ops has more orders than any budget reaches, and what matters in it shows in its
@@ -58,11 +72,13 @@ enum {
     BEHAVIOUR_MERGED = 1 << 0, /* from the functions below */
     BEHAVIOUR_CUT = 1 << 1,    /* a piece of one that was too large */
     BEHAVIOUR_LARGE = 1 << 2,  /* a single event with more ops than max */
+    BEHAVIOUR_TYPE = 1 << 3,   /* stores to one object: function is its type */
 };
 
 struct behaviour {
-    uint64_t function; /* the key of its function; 0 when the stack was empty */
-    uint32_t node;     /* in the call tree */
+    uint64_t function; /* the key of its function or type; 0 when the stack was empty */
+    uint64_t instance; /* with BEHAVIOUR_TYPE: the object */
+    uint32_t node;     /* in the call tree; the root with BEHAVIOUR_TYPE */
     uint32_t thread;
     uint32_t begin, end; /* its actions: a range of behaviours.order, in no particular order */
     uint32_t ops;        /* how many, at least one */

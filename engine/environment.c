@@ -24,7 +24,7 @@ struct environments {
     environment_entry_fn *entry;
     void *data;
     vec_of(struct moment) by_time; /* ascending; syncs are far fewer than ops */
-    uint64_t *run_latest; /* the latest durable of each run */
+    uint64_t *run_latest;          /* the latest durable of each run */
     uint64_t *wide_latest;
     struct scratch found; /* key of a location → its index */
     vec_of(uint32_t) ops;
@@ -104,6 +104,11 @@ struct environment_location environment_locate(const struct environments *s, uin
                         : (struct environment_location){.sort = LOCATION_ENTRY, .place = o->file};
     case OP_SIZE:
         return (struct environment_location){.sort = LOCATION_SIZE, .file = o->file};
+    case OP_STORE:
+        if (!(o->flags & OP_PAGED))
+            return (struct environment_location){
+                .sort = LOCATION_CACHE_LINE, .file = o->file, .place = o->offset / CACHE_LINE};
+        /* fall through */
     default:
         return (struct environment_location){
             .sort = LOCATION_BLOCK, .file = o->file, .place = o->offset / OP_BLOCK_SIZE};

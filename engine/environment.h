@@ -2,8 +2,8 @@
  *
  * environment: the foreign ops that may be lost together with a behaviour's own: issued before its
  * last op, and not durable when its first was issued. They are varied one location at a time, so
- * they come by location: data, allocations, zeroing and moves by file and block; sizes by file;
- * names by directory entry.
+ * they come by location: data, allocations, zeroing and moves by file and block; stores by cache
+ * line, or by block where they go by page; sizes by file; names by directory entry.
  *
  * A trace that is never synced has every earlier op in every environment. So only the latest ones
  * are taken, up to a limit, and what was left out is counted (exactly, without a walk).
@@ -20,10 +20,10 @@
  * every schedule. The latest are the likeliest to matter. */
 enum { ENVIRONMENT_MAX = 64 };
 
-enum location_sort { LOCATION_BLOCK = 1, LOCATION_SIZE, LOCATION_ENTRY };
+enum location_sort { LOCATION_BLOCK = 1, LOCATION_SIZE, LOCATION_ENTRY, LOCATION_CACHE_LINE };
 
 struct environment_location {
-    uint64_t place; /* the block, or the entry's key; 0 for a size */
+    uint64_t place; /* the block or line, or the entry's key; 0 for a size */
     uint32_t file;  /* 0 for an entry */
     uint32_t sort;  /* enum location_sort */
     uint32_t last;  /* its latest op: environment.ops[last] */

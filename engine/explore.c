@@ -365,7 +365,7 @@ bool exploration_visit(struct exploration *x, const struct schedule *s, const st
     return reused || start_checker(x, x->states.n - 1, state.crash, &worker, e);
 }
 
-static bool take_all_verdicts(struct exploration *x, struct error *e)
+bool exploration_drain(struct exploration *x, struct error *e)
 {
     while (x->running && !interrupted(x))
         if (!take_verdict(x, e) || !settle(x, e))
@@ -376,7 +376,7 @@ static bool take_all_verdicts(struct exploration *x, struct error *e)
 bool exploration_run(struct exploration *x, struct error *e)
 {
     bool done =
-        exploration_units(x, e) && take_all_verdicts(x, e) && verdicts_flush(x->verdicts, e);
+        exploration_units(x, e) && exploration_drain(x, e) && verdicts_flush(x->verdicts, e);
     if (done && !*x->counts.cut && x->left_out)
         snprintf(
             x->counts.cut, sizeof x->counts.cut,

@@ -50,6 +50,8 @@ struct exploration {
 /* explore.c: one schedule: goes there, and has it checked when it is new. False on failure. */
 bool exploration_visit(struct exploration *x, const struct schedule *s, const struct unit *unit,
                        struct error *e);
+/* Waits for all checkers. */
+bool exploration_drain(struct exploration *x, struct error *e);
 /* Whether the budget or the person ends it. */
 bool exploration_ended(struct exploration *x);
 

@@ -7,16 +7,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "engine/calls.h"
+#include "engine/scratch.h"
 
 /* ---- units ---- */
+
+/* Small behaviours first, but only by the power of two: those of about one size come in the order
+ * of the trace, because going from one end of it to the other costs more than testing a state. */
+static int size_class(const struct unit *u)
+{
+    return u->ops ? 32 - __builtin_clz(u->ops) : 0;
+}
 
 static int by_size(const void *x, const void *y)
 {
     const struct unit *a = x, *b = y;
-    if (a->ops != b->ops)
-        return a->ops < b->ops ? -1 : 1;
+    if (size_class(a) != size_class(b))
+        return size_class(a) < size_class(b) ? -1 : 1;
     if (a->first_op != b->first_op)
         return a->first_op < b->first_op ? -1 : 1;
     return a->behaviour < b->behaviour ? -1 : a->behaviour > b->behaviour;
@@ -210,6 +219,71 @@ static bool by_levels(struct exploration *x, struct error *e)
     return true;
 }
 
+/* ---- more of groups that are not consistent ---- */
+
+/* The lines of code that a behaviour's stores come from. */
+static uint64_t lines_of(const struct behaviours *list, uint32_t behaviour, uint32_t *room)
+{
+    const struct behaviour *b = &list->at[behaviour];
+    size_t n = behaviour_actions(list, b, room);
+    XXH64_hash_t hash = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct call_place *at = calltree_at(list->tree, list->places[room[i]]);
+        uint64_t line[] = {at->site, calltree_node(list->tree, at->node)->function, hash};
+        hash = XXH3_64bits(line, sizeof line);
+    }
+    return hash;
+}
+
+/* Of one group: a behaviour for every other way through the code than the representative's. */
+static void add_other_ways(struct exploration *x, uint32_t group)
+{
+    const struct groups *s = x->groups;
+    const struct behaviours *list = x->analysis->behaviours;
+    const struct group *g = &s->at[group];
+    uint32_t *room = xcalloc(list->action_count + 1, sizeof *room);
+    struct scratch ways = {0};
+    scratch_clear(&ways);
+    scratch_put(&ways, lines_of(list, g->representative, room), g->representative);
+    for (uint32_t k = 0; k < g->signatures; k++) {
+        const struct group_signature *of = &s->signatures[s->taken[g->first + k]];
+        for (uint32_t i = 0; i < of->members; i++) {
+            uint32_t b = s->members[of->first_member + i];
+            if (*scratch_put(&ways, lines_of(list, b, room), b) == b && b != g->representative)
+                add_behaviour(x, b, group);
+        }
+    }
+    scratch_free(&ways);
+    free(room);
+}
+
+/* Functions that change the same fields are in one group, and one of them stands for all: enough to
+ * know that something is wrong, but whoever mends it wants all the places. So where a
+ * representative is inconsistent, the group's other ways through the code are gone through as well.
+ */
+static bool follow_bad_groups(struct exploration *x, struct error *e)
+{
+    if (!x->analysis->objects || x->options.strategy != STRATEGY_REPRESENTATIVE)
+        return true;
+    if (!exploration_drain(x, e))
+        return false;
+    bool *bad = xcalloc(x->groups->n + 1, sizeof *bad);
+    for (size_t i = 0; i < x->states.n; i++) {
+        const struct explored *state = &x->states.at[i];
+        if (state->group != NO_OP && state->verdict != VERDICT_CONSISTENT)
+            bad[state->group] = true;
+    }
+    x->units.n = 0;
+    for (uint32_t i = 0; i < x->groups->n; i++) {
+        uint32_t representative = x->groups->at[i].representative;
+        if (bad[i] && (x->analysis->behaviours->at[representative].flags & BEHAVIOUR_TYPE))
+            add_other_ways(x, i);
+    }
+    free(bad);
+    x->counts.units += x->units.n;
+    return !x->units.n || by_levels(x, e);
+}
+
 /* ---- the other strategies ---- */
 
 static const struct unit whole_trace = {.behaviour = NO_BEHAVIOUR, .group = NO_OP};
@@ -358,6 +432,6 @@ bool exploration_units(struct exploration *x, struct error *e)
     case STRATEGY_RANDOM:
         return randomly(x, e);
     default:
-        return make_units(x, e) && by_levels(x, e);
+        return make_units(x, e) && by_levels(x, e) && follow_bad_groups(x, e);
     }
 }

@@ -190,7 +190,7 @@ static void store_line(struct builder *b, struct cell *cell, uint64_t from, uint
 
 static void store_page(struct builder *b, struct cell *cell, uint64_t from, uint64_t to)
 {
-    uint32_t op = store_op(b, from, to - from, 0);
+    uint32_t op = store_op(b, from, to - from, OP_PAGED);
     after_cell(b, cell, RULE_PAGE);
     if (builder_store_into(b, b->event.file, from / OP_BLOCK_SIZE, cell_since(cell)))
         b->ops.at[op].flags |= OP_IN_PLACE;

@@ -5,7 +5,8 @@
  * has its like among its own, and only it needs testing. What the definition leaves open:
  *
  * - Events are alike when they are of one call family and reached by the same call path from the
- *   behaviour's function down; the k-th such event matches the k-th. Their ops match by kind, the
+ *   behaviour's function down; stores of a behaviour that is about an object when they are to the
+ *   same field of the same type. The k-th such event matches the k-th. Their ops match by kind, the
  *   k-th of a kind with the k-th; copies that a sync carried are a kind of their own. So matches
  *   are one to one: ten writes in a loop are not represented by one.
  * - Edges are those of the transitive closure of the whole graph.

@@ -202,8 +202,9 @@ static void add_seen(struct buf *out, const json_t *bug)
     if (json_is_object(behaviour)) {
         buf_printf(&text, "; first in behaviour %" JSON_INTEGER_FORMAT,
                    report_number(behaviour, "id"));
+        const char *kind = json_string_value(json_object_get(behaviour, "kind"));
         if (report_has(behaviour, "name"))
-            buf_text(&text, ", the work of ");
+            buf_text(&text, kind && !strcmp(kind, "type") ? ", changes of a " : ", the work of ");
         report_add(&text, behaviour, "name", escape_locale());
         if (json_is_integer(json_object_get(behaviour, "group")))
             buf_printf(&text, " (group %" JSON_INTEGER_FORMAT ")",

@@ -23,6 +23,7 @@ enum {
     OPTION_JOBS,
     OPTION_TIMEOUT,
     OPTION_SEED,
+    OPTION_ACKNOWLEDGEMENTS,
 };
 
 static const struct command_option options[] = {
@@ -40,6 +41,8 @@ static const struct command_option options[] = {
     {OPTION_TIMEOUT, "timeout", "SEC",
      "seconds for one checker (" EXPLORE_TEXT(EXPLORE_TIMEOUT) ")"},
     {OPTION_SEED, "seed", "N", "for the strategy random (1)"},
+    {OPTION_ACKNOWLEDGEMENTS, "acknowledgements", "yes|no",
+     "whether verdicts depend on what was printed (the target's, else yes)"},
     {0},
 };
 
@@ -215,6 +218,10 @@ static int run_check(int argc, char **argv)
             break;
         case OPTION_SEED:
             options_number(&o, 0, UINT64_MAX, &check.explore.seed);
+            break;
+        case OPTION_ACKNOWLEDGEMENTS:
+            check.told_given = true;
+            check.explore.acknowledgements = options_choice(&o) == 0;
             break;
         }
     }

@@ -56,7 +56,8 @@ static char *history_file(void)
 
 static void begin_loading(struct debugger *d)
 {
-    struct findings_options options = {.model = d->model, .pretend = d->pretending, .group = true};
+    struct findings_options options = {
+        .model = d->model, .pretend = d->pretending, .group = true, .lint = true};
 
     free(d->failed);
     d->failed = NULL;

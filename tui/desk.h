@@ -28,6 +28,7 @@
     X(output)                                                                                      \
     X(fixes)                                                                                       \
     X(bookmarks)                                                                                   \
+    X(lint)                                                                                        \
     X(links)                                                                                       \
     X(why)                                                                                         \
     X(rules)                                                                                       \

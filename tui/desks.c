@@ -24,6 +24,7 @@
 #include "views/graph.h"
 #include "views/groups.h"
 #include "views/help.h"
+#include "views/lint.h"
 #include "views/op_words.h"
 #include "views/output.h"
 #include "views/rules.h"
@@ -255,6 +256,13 @@ static struct view *open_bookmarks(struct debugger *d, struct error *e)
     return bookmarks_view(d->findings.analysis, &d->bookmarks);
 }
 
+static struct view *open_lint(struct debugger *d, struct error *e)
+{
+    (void)e;
+    set_title(d, DESK_lint, "Waste, under %s", lint_stores_name(d->findings.lint.stores));
+    return lint_view(d->findings.session, d->findings.analysis->symbols, &d->findings.lint);
+}
+
 void help_texts_free(struct help_texts *h)
 {
     for (size_t i = 0; i < REQUEST_COUNT; i++) {
@@ -462,6 +470,14 @@ static const struct desk_kind kinds[DESK_COUNT] = {
                         .empty = "no bookmarks: b remembers a row",
                         .open = open_bookmarks,
                         .buttons = {R(open), R(bookmark), R(back), R(help)}},
+    [DESK_lint] = {.title = "Waste",
+                   .needs = NEEDS_ANALYSIS,
+                   .companions = 2,
+                   .first = 1,
+                   .empty = "no flush, fence or sync is wasted, and every store is made durable",
+                   .open = open_lint,
+                   .follow = follow_event,
+                   .buttons = {R(source), R(links), R(search), R(filter), R(back), R(help)}},
     [DESK_links] = {.title = "Links",
                     .needs = NEEDS_ANALYSIS,
                     .empty = "it is connected with nothing",

@@ -201,7 +201,7 @@ static bool is_pretended(const struct debugger *d, const struct fix *fix)
 
     for (size_t i = 0; i < list->n; i++)
         if (list->at[i].after == fix->after && list->at[i].call == fix->call &&
-            list->at[i].file == fix->file)
+            list->at[i].file == fix->file && list->at[i].store == fix->store)
             return true;
     return false;
 }
@@ -255,7 +255,7 @@ static uint32_t directory_of(const struct event *event)
 
 bool do_fix(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct fix fix;
+    struct fix fix = {0};
     struct event event;
     struct subject at;
 
@@ -266,13 +266,15 @@ bool do_fix(struct debugger *d, const char *words, enum after *after, struct err
         return add_proposed(d, e);
     char *call = words_next(&words);
     bool directory = !strcmp(call, "dirsync");
-    bool ok = directory || fix_call_find(call, &fix.call, NULL) ||
-              error_set(e, "%s cannot be pretended; fsync, fdatasync, dirsync and sync can", call);
+    bool ok =
+        directory || fix_call_find(call, &fix.call, NULL) ||
+        error_set(e, "%s cannot be pretended; fsync, fdatasync, dirsync, sync and flush can", call);
     free(call);
     if (!ok || !debugger_find(d, words, SUBJECT_EVENT, &at, e) ||
         !session_event(d->findings.session, at.number, &event, e))
         return false;
     fix.after = at.number;
+    fix.store = !directory && fix.call == CALL_FLUSH ? at.number : 0;
     if (directory)
         fix.call = CALL_FSYNC;
     fix.file = fix.call == CALL_SYNC ? 0 : directory ? directory_of(&event) : event.file;

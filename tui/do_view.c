@@ -85,6 +85,7 @@ SHOW(states)
 SHOW(output)
 SHOW(fixes)
 SHOW(bookmarks)
+SHOW(lint)
 
 bool do_change(struct debugger *d, const char *words, enum after *after, struct error *e)
 {

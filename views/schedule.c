@@ -363,6 +363,8 @@ static bool draw_op(struct schedule_table *t, uint32_t number, struct row *out, 
         trace_path(&out->cells[FILE_PATH], a->session, 0, event.dir);
     else
         add_part(what, op);
+    if (op->flags & OP_REPLACED)
+        cell_add(what, STYLE_FLAG, " replaced");
     if (op->flags & OP_CARRIED)
         cell_add(what, STYLE_FLAG, " carried");
     add_note(&out->cells[NOTE], t->walk, number);
