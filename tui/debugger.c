@@ -412,8 +412,9 @@ bool debugger_work(struct debugger *d, uint64_t deadline)
 {
     struct error e;
     uint64_t version = d->version;
-    bool left = settle_panes(d, deadline) | settle_copy(d, deadline);
+    bool left = settle_panes(d, deadline);
 
+    left |= settle_copy(d, deadline);
     left |= settle_views(d, deadline, &e);
     /* What was finished just now may lead to more. */
     return left || d->version != version;

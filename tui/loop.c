@@ -195,6 +195,7 @@ static void go_round(struct debugger *d, struct terminal *t)
 {
     enum { IDLE_ROUNDS = 2 };
     int idle = 0;
+    uint64_t woken = clock_now();
     enum after after = AFTER_REDRAW;
 
     while (!ended && after != AFTER_LEAVE) {
@@ -203,8 +204,8 @@ static void go_round(struct debugger *d, struct terminal *t)
         if (after != AFTER_NOTHING || d->version != version)
             idle = 0;
         /* What is there at once is not announced first: nothing flickers. */
-        if (after != AFTER_NOTHING)
-            debugger_work(d, clock_now() + LOOP_BRIEF);
+        if (after != AFTER_NOTHING && clock_now() < woken + LOOP_BRIEF)
+            debugger_work(d, woken + LOOP_BRIEF);
         debugger_draw(d);
         terminal_draw(t, &d->screen, &d->theme, d->wants_redraw);
         d->wants_redraw = false;
@@ -217,6 +218,7 @@ static void go_round(struct debugger *d, struct terminal *t)
             resized = 0;
             terminal_measure(t);
         }
+        woken = clock_now();
         after = take_inputs(d, t);
     }
 }

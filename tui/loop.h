@@ -9,9 +9,9 @@
 #include "engine/error.h"
 
 /* Work in the background may take this long between two looks at the keys. */
-#define LOOP_SLICE (10 * NANOSECONDS_PER_MS)
+#define LOOP_SLICE (5 * NANOSECONDS_PER_MS)
 
-/* And this long between a key and the screen that shows what it did. */
+/* And between a key and the screen that shows what it did, unless that took as long already. */
 #define LOOP_BRIEF (3 * NANOSECONDS_PER_MS)
 
 /* theme NULL: what suits the terminal. */

@@ -55,6 +55,7 @@ static void take_view(struct pane *p, struct view *v)
     pane_columns(p);
     p->search = SEARCH_NONE;
     p->wanted = 0;
+    p->settling = false;
 }
 
 void pane_show(struct pane *p, struct view *v)
@@ -203,9 +204,10 @@ static bool has_column_titles(const struct pane *p)
 int pane_wants(const struct pane *p)
 {
     enum { SURELY_ENOUGH = 1000 };
-    uint64_t n = p->view && !p->picture ? p->view->ops->count(p->view) : 0;
+    bool known = p->view && !p->picture && !p->plain && !p->settling;
+    uint64_t n = known ? p->view->ops->count(p->view) : 0;
 
-    if (n <= 1)
+    if (!n)
         return 0;
     return 1 + has_column_titles(p) + (int)(n < SURELY_ENOUGH ? n : SURELY_ENOUGH);
 }

@@ -29,6 +29,7 @@ struct pane {
     struct cell title, right; /* what the line above it says; who shows the view sets them */
     const char *empty;        /* what is said when there are no rows */
     bool plain;               /* nothing is selected, no line of titles: prose */
+    bool settling;            /* its rows are being worked out: one says so */
     bool marked;              /* of source: the schedule in hand marks its lines */
     bool unmarked;            /* the selection has no sign: the view has signs of its own there */
     struct graph_picture *picture; /* drawn instead of rows; top and shift say from where on */
@@ -70,7 +71,7 @@ void pane_scroll(struct pane *p, int lines);  /* what is in sight, and the selec
 void pane_shift(struct pane *p, int direction);
 
 /* Lines that it can use, its title included, whatever a filter hides. 0: not known, since it shows
- * a picture, or one row that says that others are being worked out. */
+ * a picture or a message, or its rows are being worked out. */
 int pane_wants(const struct pane *p);
 
 /* The row of the view at a row of the screen, 0 when there is none. */

@@ -42,7 +42,7 @@ static void on_crash(int signal_number)
     raise(signal_number);
 }
 
-bool rescue_prepare(void)
+bool rescue_prepare(bool *moves)
 {
     static const char mouse_off[] = "\x1b[?1000l\x1b[?1002l\x1b[?1006l";
     int failed;
@@ -57,6 +57,8 @@ bool rescue_prepare(void)
     add_capability(cursor_normal);
     add_capability(keypad_local);
     add_capability(exit_ca_mode);
+    *moves = cursor_address && cursor_address != (const char *)-1;
+    del_curterm(cur_term); /* newterm() makes its own */
     return true;
 }
 

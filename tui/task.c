@@ -235,6 +235,7 @@ static bool settle_pane(struct debugger *d, struct pane *p, uint64_t deadline, b
     uint64_t before = state_view_version(p->view);
     if (!state_view_settle(p->view, deadline, done, e))
         return false;
+    p->settling = !*done;
     if (state_view_version(p->view) != before)
         show_new_state(d, p);
     return true;

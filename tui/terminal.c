@@ -56,18 +56,18 @@ static void set_modes(void)
 bool terminal_open(struct terminal **out, struct error *e)
 {
     const char *name = getenv("TERM");
+    bool moves;
 
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return error_set(e,
                          "the debugger wants a terminal; without one, open S --script FILE works "
                          "and flotsam report prints what was found");
-    if (!rescue_prepare())
+    if (!rescue_prepare(&moves))
         return error_set(e,
                          "the terminal %s is not known here; set TERM to one that is, such as "
                          "xterm",
                          name && *name ? name : "(TERM is not set)");
-    const char *move = tigetstr("cup");
-    if (!move || move == (const char *)-1 || !newterm(NULL, stdout, stdin))
+    if (!moves || !newterm(NULL, stdout, stdin))
         return error_set(e, "the terminal %s cannot be used for a screen", name ? name : "");
     struct terminal *t = xcalloc(1, sizeof *t);
     rescue_arm(true);

@@ -387,7 +387,7 @@ static bool draw_bytes(struct difference_table *t, uint64_t row, struct row *out
         cell_add(&out->cells[LEFT], STYLE_DIM, "and more, which was not compared");
         return true;
     }
-    cell_add(&out->cells[PLACE], STYLE_NUMBER, "%" PRIx64, r->offset + unit * BYTES_A_ROW);
+    cell_add(&out->cells[PLACE], STYLE_NUMBER, "%" PRIu64, r->offset + unit * BYTES_A_ROW);
     if (r->same) {
         add_same(&out->cells[LEFT], r->length);
         return true;

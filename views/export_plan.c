@@ -117,13 +117,19 @@ static bool write_node(struct export_node *out, const struct subgraph *s, size_t
     return ok;
 }
 
-static void *copy(const void *from, size_t n, size_t size)
+/* Nodes and edges, of one's own. */
+static struct subgraph copy_graph(const struct subgraph *s)
 {
-    void *to = xcalloc(n + 1, size);
+    struct subgraph out = {.nodes = xcalloc(s->n + 1, sizeof *out.nodes),
+                           .n = s->n,
+                           .edges = xcalloc(s->edge_count + 1, sizeof *out.edges),
+                           .edge_count = s->edge_count};
 
-    if (n)
-        memcpy(to, from, n * size);
-    return to;
+    for (size_t i = 0; i < s->n; i++)
+        out.nodes[i] = s->nodes[i];
+    for (size_t i = 0; i < s->edge_count; i++)
+        out.edges[i] = s->edges[i];
+    return out;
 }
 
 struct export_plan *export_plan_make(const struct subgraph *s, struct error *e)
@@ -131,10 +137,7 @@ struct export_plan *export_plan_make(const struct subgraph *s, struct error *e)
     struct export_plan *p = xcalloc(1, sizeof *p);
     bool ok = true;
 
-    p->graph = (struct subgraph){.nodes = copy(s->nodes, s->n, sizeof *s->nodes),
-                                 .n = s->n,
-                                 .edges = copy(s->edges, s->edge_count, sizeof *s->edges),
-                                 .edge_count = s->edge_count};
+    p->graph = copy_graph(s);
     p->title = title_html(s);
     p->nodes = xcalloc(s->n + 1, sizeof *p->nodes);
     for (size_t i = 0; ok && i < s->n; i++)

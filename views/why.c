@@ -312,12 +312,13 @@ static bool say(struct why *w, struct error *e)
 
 /* --- Opening ------------------------------------------------------------------------------- */
 
+/* The edges are those that are listed. What may be cut comes last. */
 static char *title(struct analysis *a, uint32_t behaviour, size_t edges)
 {
     const struct behaviour *b = &a->behaviours->at[behaviour];
     char *function = escape_text(analysis_function(a, b));
-    char *text = xasprintf("#%" PRIu32 " %s (%" PRIu32 " op%s, %zu edge%s)", behaviour, function,
-                           b->ops, b->ops == 1 ? "" : "s", edges, edges == 1 ? "" : "s");
+    char *text = xasprintf("#%" PRIu32 ", %" PRIu32 " op%s, %zu edge%s: %s", behaviour, b->ops,
+                           b->ops == 1 ? "" : "s", edges, edges == 1 ? "" : "s", function);
     free(function);
     return text;
 }
@@ -358,8 +359,8 @@ bool why_view(struct view **out, struct analysis *a, const struct groups *groups
     w->right = right;
     w->why = group_explain(groups, left, right);
     sort_edges(w);
-    w->titles[0] = title(a, left, w->why->edges_a);
-    w->titles[1] = title(a, right, w->why->edges_b);
+    w->titles[0] = title(a, left, w->left_edges.n);
+    w->titles[1] = title(a, right, w->right_edges.n);
     w->columns[LABEL] = (struct column){.title = "", .least = 5, .right = true};
     w->columns[LEFT] = (struct column){.title = w->titles[0], .least = 20, .yields = 1};
     w->columns[SIGN] = (struct column){.title = "", .least = 1};

@@ -238,6 +238,18 @@ static int run_part(const char *part, const char *session)
     return 0;
 }
 
+/* The debugger kept a history there. */
+static void clean_up(const char *folder)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/flotsam/history", folder);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/flotsam", folder);
+    rmdir(path);
+    rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
     char folder[] = "/tmp/flotsam-ui-XXXXXX", path[64];
@@ -262,7 +274,7 @@ int main(int argc, char **argv)
     setenv("XDG_STATE_HOME", folder, 1);
     bool done = measure(path, BASELINE, &base) && measure(path, events, &large);
     unlink(path);
-    rmdir(folder);
+    clean_up(folder);
     if (!done)
         return 2;
     print_all(&large, &base, events);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "engine/error.h"
 
@@ -70,6 +71,11 @@ bool ui_leave(const char *session, bool at_once, double *took, uint64_t *left, s
 bool ui_terminal(const char *program, const char *session, struct figures *out, struct error *e);
 
 /* ---- times ---- */
+
+/* Nanoseconds that the first thread of a process (0: this thread) was ready and others had the
+ * processors: what a busy machine adds to any program. 0 where the kernel does not count. */
+int delays_open(pid_t process);
+uint64_t delays_read(int fd);
 
 struct samples {
     double *wall, *own; /* own: without what other programs took of the processors */

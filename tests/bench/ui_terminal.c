@@ -45,27 +45,38 @@ static double since(uint64_t begin, uint64_t end)
     return end > begin ? (double)(end - begin) / (double)NANOSECONDS_PER_MS : 0;
 }
 
-static bool press(int terminal, const char *key, struct samples *s)
+/* What others took of the processors, from the program and from us who read it. */
+struct delays {
+    int program, reader;
+};
+
+static uint64_t delays_of(const struct delays *d)
 {
-    uint64_t begin = clock_now();
+    return delays_read(d->program) + delays_read(d->reader);
+}
+
+static bool press(int terminal, const char *key, const struct delays *d, struct samples *s)
+{
+    uint64_t others = delays_of(d), begin = clock_now();
 
     if (write(terminal, key, strlen(key)) != (ssize_t)strlen(key))
         return false;
     uint64_t end = read_frame(terminal);
     if (!end)
         return false;
-    samples_add(s, since(begin, end), since(begin, end), key[0] == '\x1b' ? "paging" : key);
+    samples_add(s, since(begin, end), since(begin + delays_of(d) - others, end),
+                key[0] == '\x1b' ? "paging" : key);
     return true;
 }
 
-static bool use(int terminal, struct samples *s)
+static bool use(int terminal, const struct delays *d, struct samples *s)
 {
     /* Each of them changes something, also while the rest is still being worked out. */
     static const char *const keys[] = {"1", "3", "j", "\x1b[6~", "2", "3", "k", "?", "?"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         for (int k = 0; k < (strchr("jk\x1b", keys[i][0]) ? KEYS : 1); k++)
-            if (!press(terminal, keys[i], s))
+            if (!press(terminal, keys[i], d, s))
                 return false;
     return true;
 }
@@ -91,7 +102,10 @@ bool ui_terminal(const char *program, const char *session, struct figures *out, 
 
     if (child < 0)
         return error_errno(e, "cannot open a terminal");
-    bool done = read_frame(terminal) && use(terminal, &samples);
+    struct delays delays = {delays_open(child), delays_open(0)};
+    bool done = read_frame(terminal) && use(terminal, &delays, &samples);
+    close(delays.program);
+    close(delays.reader);
     kill(child, SIGTERM);
     while (read_frame(terminal))
         ;

@@ -62,7 +62,7 @@ screen groups 'go behaviour:14' 'press w'
 has 'Why: #14 represents'
 says 'why 1' 'two behaviours'
 says 'bind' 'bind KEY COMMAND'
-says 'fix foo' 'fsync, fdatasync, dirsync and sync can'
+says 'fix foo' 'fsync, fdatasync, dirsync, sync and flush can'
 
 # A check that was stopped after a few states says so.
 run 0 "$FLOTSAM" check "$place/session.flotsam" --checker true --budget 3 --strategy representative

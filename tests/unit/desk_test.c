@@ -28,6 +28,14 @@ static struct view *rows(int n)
     return lines_view(l);
 }
 
+/* A desk with so many rows in its main pane, laid out on 80x24. */
+static void begin(struct desk *d, const struct desk_kind *kind, int n)
+{
+    desk_init(d, kind);
+    pane_show(desk_main(d), rows(n));
+    desk_lay_out(d, whole);
+}
+
 static int height(const struct desk *d, int pane)
 {
     return area_height(d->panes[pane].area);
@@ -39,12 +47,14 @@ static void a_short_list_leaves_its_room_to_the_pane_below(void **state)
     struct desk d;
 
     (void)state;
-    desk_init(&d, &kind);
-    pane_show(desk_main(&d), rows(5));
-    desk_lay_out(&d, whole);
+    begin(&d, &kind, 5);
     assert_int_equal(height(&d, 0), 1 + 5);
     assert_int_equal(height(&d, 1), area_height(whole) - 6);
     assert_int_equal(height(&d, 2), 0);
+    pane_show(desk_main(&d), rows(1));
+    desk_lay_out(&d, whole);
+    assert_int_equal(height(&d, 0), 4);
+    pane_show(desk_main(&d), rows(5));
     desk_lay_out(&d, wide);
     assert_int_equal(height(&d, 0), 1 + 5);
     assert_int_equal(height(&d, 2), area_height(wide) - 6);
@@ -57,14 +67,13 @@ static void a_long_list_has_the_larger_half(void **state)
     struct desk d;
 
     (void)state;
-    desk_init(&d, &kind);
-    pane_show(desk_main(&d), rows(500));
-    desk_lay_out(&d, whole);
+    begin(&d, &kind, 500);
     assert_true(height(&d, 0) > height(&d, 1));
     assert_true(height(&d, 1) >= area_height(whole) / 3);
     /* One row that says that others are being worked out changes nothing. */
     int before = height(&d, 0);
     pane_show(desk_main(&d), rows(1));
+    desk_main(&d)->settling = true;
     desk_lay_out(&d, whole);
     assert_int_equal(height(&d, 0), before);
     desk_free(&d);
@@ -76,9 +85,7 @@ static void a_filter_moves_no_pane(void **state)
     struct desk d;
 
     (void)state;
-    desk_init(&d, &kind);
-    pane_show(desk_main(&d), rows(500));
-    desk_lay_out(&d, whole);
+    begin(&d, &kind, 500);
     int before = height(&d, 0);
     assert_true(pane_filter(desk_main(&d), "row 7", NULL));
     desk_lay_out(&d, whole);
@@ -93,8 +100,7 @@ static void a_list_with_a_pane_beside_it_keeps_its_height(void **state)
     struct desk d;
 
     (void)state;
-    desk_init(&d, &kind);
-    pane_show(desk_main(&d), rows(3));
+    begin(&d, &kind, 3);
     desk_lay_out(&d, wide);
     assert_int_equal(height(&d, 0), height(&d, 1));
     assert_true(height(&d, 0) > height(&d, 2));
@@ -107,9 +113,7 @@ static void companions_that_need_little_get_no_more(void **state)
     struct desk d;
 
     (void)state;
-    desk_init(&d, &kind);
-    pane_show(desk_main(&d), rows(80));
-    desk_lay_out(&d, whole);
+    begin(&d, &kind, 80);
     assert_int_equal(height(&d, 1), 6);
     desk_free(&d);
 }
@@ -120,8 +124,7 @@ static void a_companion_without_anything_to_show_is_not_there(void **state)
     struct desk d;
 
     (void)state;
-    desk_init(&d, &kind);
-    pane_show(desk_main(&d), rows(5));
+    begin(&d, &kind, 5);
     d.focus = 1;
     d.companions = 0;
     desk_lay_out(&d, whole);

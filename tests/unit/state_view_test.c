@@ -146,7 +146,7 @@ static void bytes_are_compared_where_it_is_no_text(void **state)
     assert_int_equal(v->ops->count(v), 8);
     assert_string_equal(view_row(v, 1), "0|- 66 69 72 73 74 20 72 65  first re");
     assert_string_equal(view_row(v, 2), "0|+ 00 00 00 00 00 00 00 00  ........");
-    assert_string_equal(view_row(v, 7), "18|- 72 64 0a                 rd.");
+    assert_string_equal(view_row(v, 7), "24|- 72 64 0a                 rd.");
     v->ops->close(v);
     walk_states_free(states);
 }
@@ -171,12 +171,12 @@ static void large_files_are_compared_by_blocks(void **state)
     settled(v, difference_view_settle);
     assert_string_equal(
         view_text(v), "0|163856 bytes the same|\n"
-                      "28010|63 68 61 6e 67 65 64 01  changed.|62 62 62 62 62 62 62 62  bbbbbbbb\n"
-                      "28018|02 62 62 62 62 62 62 62  .bbbbbbb|62 62 62 62 62 62 62 62  bbbbbbbb\n"
-                      "28020|163808 bytes the same|\n");
+                      "163856|63 68 61 6e 67 65 64 01  changed.|62 62 62 62 62 62 62 62  bbbbbbbb\n"
+                      "163864|02 62 62 62 62 62 62 62  .bbbbbbb|62 62 62 62 62 62 62 62  bbbbbbbb\n"
+                      "163872|163808 bytes the same|\n");
     difference_view_width(v, NARROW);
     assert_int_equal(v->ops->count(v), 6);
-    assert_string_equal(view_row(v, 6), "28020|163808 bytes the same");
+    assert_string_equal(view_row(v, 6), "163872|163808 bytes the same");
     v->ops->close(v);
     walk_states_free(states);
     free(block);
