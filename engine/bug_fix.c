@@ -136,7 +136,8 @@ bool bug_propose(struct bug *b, const struct bugs *bugs, struct analysis *a, int
 static bool same_op(const struct op *a, const struct op *b)
 {
     return a->event == b->event && a->kind == b->kind && a->file == b->file &&
-           a->offset == b->offset && (a->flags & OP_CARRIED) == (b->flags & OP_CARRIED);
+           a->offset == b->offset &&
+           (a->flags & (OP_CARRIED | OP_REPLACED)) == (b->flags & (OP_CARRIED | OP_REPLACED));
 }
 
 /* Each op of the graph with the fixes has a like in the graph without. Where a sync carries copies

@@ -7,6 +7,7 @@
 
 #include "engine/calls.h"
 #include "engine/report.h"
+#include "engine/session_keep.h"
 #include "engine/vec.h"
 
 /* Ids only go up, so that "undo the third" means the same before and after another was removed. */
@@ -134,11 +135,6 @@ void fixes_free(struct fix_list *list)
     *list = (struct fix_list){0};
 }
 
-static bool not_kept(struct session *s, struct error *e)
-{
-    return error_set(e, "%s cannot be written: %s", session_path(s), sqlite3_errmsg(session_db(s)));
-}
-
 bool fix_add(struct session *s, const struct fix *fix, uint32_t *id, struct error *e)
 {
     sqlite3 *db = session_db(s);
@@ -158,9 +154,9 @@ bool fix_add(struct session *s, const struct fix *fix, uint32_t *id, struct erro
            sqlite3_bind_int64(insert, 4, (sqlite3_int64)fix->store) == SQLITE_OK;
     if (done && sqlite3_step(insert) != SQLITE_DONE)
         done = sqlite3_errcode(db) == SQLITE_CONSTRAINT ? error_set(e, "that is pretended already")
-                                                        : not_kept(s, e);
+                                                        : session_not_kept(s, e);
     else if (!done)
-        not_kept(s, e);
+        session_not_kept(s, e);
     if (done)
         *id = (uint32_t)sqlite3_last_insert_rowid(db);
     sqlite3_finalize(insert);
@@ -176,7 +172,7 @@ bool fix_remove(struct session *s, uint32_t id, struct error *e)
     bool done =
         (sqlite3_prepare_v2(db, "DELETE FROM fixes WHERE id = ?", -1, &remove, NULL) == SQLITE_OK &&
          sqlite3_bind_int64(remove, 1, id) == SQLITE_OK && sqlite3_step(remove) == SQLITE_DONE) ||
-        not_kept(s, e);
+        session_not_kept(s, e);
     if (done && !sqlite3_changes(db))
         done = error_set(e, "there is no pretended sync %u", (unsigned)id);
     sqlite3_finalize(remove);

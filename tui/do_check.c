@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/clock.h"
-#include "engine/config.h"
+#include "engine/explore.h"
 #include "engine/fix.h"
 #include "engine/mem.h"
 #include "engine/report.h"
@@ -16,14 +16,13 @@
 #include "tui/words.h"
 #include "views/output.h"
 
-/* Where nothing else is said. */
-enum { BUDGET = 10000 };
-
 static bool must_be_idle(const struct debugger *d, struct error *e)
 {
     static const char *const names[] = {
         [TASK_CHECK] = "a check", [TASK_TRY] = "a try", [TASK_TEST] = "a checker"};
 
+    if (d->saving)
+        return error_set(e, "the session is being saved as another file; a moment");
     return d->task == TASK_NONE ||
            error_set(e, "%s is running; :stop ends it, and what it found is kept", names[d->task]);
 }
@@ -106,7 +105,7 @@ static bool start_check(struct debugger *d, struct worker_check *c, const char *
 
 bool do_check(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct worker_check c = {.budget = BUDGET, .seed = 1, .model = d->model};
+    struct worker_check c = {.budget = EXPLORE_BUDGET, .seed = 1, .model = d->model};
 
     (void)after;
     if (!start_check(d, &c, words, e))
@@ -310,7 +309,7 @@ bool do_unfix(struct debugger *d, const char *words, enum after *after, struct e
 
 bool do_try(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct worker_check c = {.budget = BUDGET, .seed = 1, .model = d->model};
+    struct worker_check c = {.budget = EXPLORE_BUDGET, .seed = 1, .model = d->model};
 
     (void)words, (void)after;
     if (!debugger_need_check(d, e))

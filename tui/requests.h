@@ -71,7 +71,7 @@
     X(next, "next", ".", "", FIND, "the next one")                                                 \
     X(previous, "previous", ",", "", FIND, "the one before")                                       \
     X(filter, "filter", "\\", "[TEXT]", FIND,                                                      \
-      "only rows with a text, or COLUMN=PATTERN; !before it: without; nothing: all rows")          \
+      "only rows with a text, or COLUMN=PATTERN; ! before it: without; nothing: all rows")          \
     X(sort, "sort", "", "[COLUMN]", FIND,                                                          \
       "rows by a column, -COLUMN downwards; nothing: as they come")                                \
     X(why, "why", "w", "[N N]", WHY,                                                               \
@@ -91,6 +91,7 @@
     X(copy, "copy", "y", "[FILE]", NOTE, "the bug's report as text, to a file or the clipboard")   \
     X(export, "export", "e", "FILE", NOTE,                                                         \
       "the graph in view as .dot, .svg, .png or .json; else the view as .txt")                     \
+    X(save, "save", "", "FILE", NOTE, "the session as another file, and go on with that")          \
     X(implied, "implied", "%", "", OTHER, "in a graph: also the edges that others imply, or not")  \
     X(colour, "colour", "r", "", OTHER, "in a graph: colours by file, or by what survived")        \
     X(command, "command", ":", "", OTHER, "type a command")                                        \

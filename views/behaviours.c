@@ -35,7 +35,7 @@ static const struct column *columns(struct view *v, size_t *n)
         [THREAD] = {.title = "thread", .least = 6, .right = true},
         [OPS] = {.title = "ops", .least = 5, .right = true},
         [EVENTS] = {.title = "events", .least = 8},
-        [GROUPS] = {.title = "groups", .least = 6, .most = 24, .yields = 2},
+        [GROUPS] = {.title = "groups *represents", .least = 6, .most = 24, .yields = 2},
         [FLAGS] = {.title = "flags", .least = 6},
     };
     (void)v;
