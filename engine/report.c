@@ -73,6 +73,14 @@ static json_t *event_json(struct analysis *a, const struct event *event, uint64_
     return out;
 }
 
+/* What a store wrote: the innermost type and its field, whichever element. */
+static void set_field(json_t *out, const struct analysis *a, uint64_t event)
+{
+    const struct stored_field *stored = fields_of(a->fields, event);
+    const char *field = stored ? fields_text(a->fields, stored->field) : "";
+    json_object_set_new(out, "field", *field ? report_string(field) : json_null());
+}
+
 json_t *report_op(struct analysis *a, uint32_t number, bool stack)
 {
     const struct op *op = &a->graph->ops[number];
@@ -87,6 +95,8 @@ json_t *report_op(struct analysis *a, uint32_t number, bool stack)
         json_object_set_new(out, "size", json_integer((json_int_t)op->length));
     } else if (op->kind == OP_SIZE)
         json_object_set_new(out, "size", json_integer((json_int_t)op->size));
+    if (op->kind == OP_STORE)
+        set_field(out, a, op->event);
     return out;
 }
 

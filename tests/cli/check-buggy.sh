@@ -5,6 +5,6 @@
 # It prints the states of both strategies side by side.
 # timeout: 300
 # shellcheck disable=SC2034 # for what follows
-variant=buggy
+variant=buggy stores=no
 # shellcheck source=tests/cli/check_samples.bash
 . "$(dirname "$0")/check_samples.bash"

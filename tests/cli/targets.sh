@@ -364,6 +364,36 @@ states_of_undo() {
     state 99 "$all" undo_state 3 -1 3
 }
 
+states_of_lmdb() { # the last transaction is that of the first meta page; its number is at 144
+    state 0 "$fewer" word data.mdb 144 0
+    state 1 "$all" word data.mdb 144 0
+    state 99 "$all" zeros data.mdb 0 8192
+}
+
+# The place in the pool of the node with the keys 3, 4 and 5, which follow their number.
+last_node() {
+    local bytes
+    bytes=$(printf '\\x%02x\\x00\\x00\\x00\\x00\\x00\\x00\\x00' 3 3 4 5)
+    LC_ALL=C grep -obUaP "$bytes" pool | cut -d: -f1 | tail -n 1
+}
+
+# node_state KEYS FIRST: what that node says instead.
+node_state() {
+    local at
+    at=$(last_node)
+    [ -n "$at" ] || fail "no node has the last keys"
+    word pool "$at" "$1"
+    word pool $((at + 8)) "$2"
+}
+
+states_of_btree() {
+    state 0 "$fewer" node_state 2 3
+    state 1 "$all" node_state 2 3
+    state 1 "$all" node_state 3 9
+    state 1 "$all" node_state 0 3
+    state 99 "$all" zeros pool 0 4096
+}
+
 states_of_both() { # record 5 ends at 60 and is of key 2
     state 0 "$fewer" word index 16 24
     state 1 "$all" word index 16 24
