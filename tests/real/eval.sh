@@ -47,3 +47,20 @@ shape() { # FILE: the table between the marks, figures and names left out
 }
 diff <(shape "$scratch/page.md") <(shape "$top/README.md") >&2 ||
     fail "README.md has no table as make compare makes it"
+
+# The worked example of README.md: its config as it stands there, with fewer states, says what is
+# quoted of it.
+sed -n '/^    \[target\]$/{N;N;/real\/eval/!d;:more;p;n;/^$/!b more}' "$top/README.md" |
+    sed 's/^    //' >"$scratch/sqlite.ini"
+[ "$(grep -c real/eval "$scratch/sqlite.ini")" = 3 ] || fail "README.md has no config as an example"
+cd "$scratch"
+run 1 env FLOTSAM_EXPLORE_BUDGET=300 "$FLOTSAM" run sqlite.ini -o sqlite.flotsam --batch
+cp "$out" report
+quoted=0
+while IFS= read -r line; do
+    grep -qF -e "$line" report || fail "README.md quotes what the report does not say: $line"
+    quoted=$((quoted + 1))
+done < <(sed -n '/<!-- example: begin/,/<!-- example: end/s/^    //p' "$top/README.md")
+[ $quoted -ge 4 ] || fail "README.md quotes only $quoted lines"
+run 0 env FLOTSAM_EXPLORE_BUDGET=300 "$FLOTSAM" check sqlite.flotsam --acknowledgements no --budget 300 \
+    --checker 'build/tests/real/eval/sqlite integrity DELETE-FULL 12 {dir}'
