@@ -62,6 +62,8 @@ help:
 	'make bench-scale     how time and memory grow from ten thousand events to a million' \
 	'make bench-ui        how long keys wait in the debugger, on a session of a million events' \
 	'make truth           the models against the real FS=ext4|xfs|btrfs, mounted with OPTS, SEEDS a program' \
+	'make eval            real databases against what is documented; ROWS, SIZE=large, MODELS, BUDGET' \
+	'make compare         states and bugs by strategy, on the same traces; puts the table into README.md' \
 	'make deps            install the packages that building needs; deps-test: those of the tests too' \
 	'make install         to $$(DESTDIR)$$(prefix), $(prefix); uninstall removes it again' \
 	'make clean           remove $(O)/' \

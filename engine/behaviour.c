@@ -127,10 +127,10 @@ static void add_leaf(struct finder *f, uint32_t node, uint32_t begin, uint32_t e
 
 /* ---- step 1: Algorithm 1, then density, then the limit ---- */
 
-/* A run that is too large is cut into pieces of a sixteenth of the limit or more, where its loops
+/* A run that is too large is cut into pieces of a 64th of the limit or more, where its loops
  * allow that: a few turns of a loop are often alike, many of them never are. The beginning of a
  * loop is looked for up to a quarter of the limit. */
-enum { CUT_LEAST = 16, CUT_LOOK = 4 };
+enum { CUT_LEAST = 64, CUT_LOOK = 4 };
 
 /* Where to cut: at the place that came first among those that come again soon, because that is
  * where the outermost loop begins; without one, where the limit is reached. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * clock: time that only goes on, whatever somebody sets the wall clock to.
+ * clock: time that only goes on, whatever somebody sets the wall clock to; and how much of it was
+ * spent working.
  */
 #ifndef ENGINE_CLOCK_H
 #define ENGINE_CLOCK_H
@@ -12,5 +13,9 @@
 
 /* Nanoseconds since some moment in the past. */
 uint64_t clock_now(void);
+
+/* Seconds that processors were kept busy by this process (RUSAGE_SELF), or by those it waited for
+ * (RUSAGE_CHILDREN). */
+double clock_busy(int whose);
 
 #endif

@@ -203,6 +203,13 @@ static bool interrupted(struct exploration *x)
 /* Checkers of exploration_test have tickets of their own, above all numbers of states. */
 static const uint64_t test_ticket = UINT64_C(1) << 63;
 
+static void count_time(struct explore_counts *c, const struct pool_verdict *from)
+{
+    c->checker_seconds += from->seconds;
+    c->checker_cpu += from->checker_cpu;
+    c->pool_cpu += from->own_cpu;
+}
+
 /* Keeps what a checker said of a state; what an interrupted test left is not waited for. */
 static bool keep_verdict(struct exploration *x, const struct pool_verdict *from, struct error *e)
 {
@@ -211,7 +218,7 @@ static bool keep_verdict(struct exploration *x, const struct pool_verdict *from,
         return true;
     struct explored *state = &x->states.at[from->ticket];
     struct verdict verdict = verdict_of(from);
-    x->counts.checker_seconds += verdict.seconds;
+    count_time(&x->counts, from);
     bool done = true;
     if (verdict.kind == VERDICT_NOT_RUN)
         done = error_set(e, "a checker could not be run: %s", verdict.output);
@@ -471,7 +478,7 @@ static bool run_test(struct exploration *x, const struct verdict_key *key, uint6
     if (watched)
         hand_on(x, from.output, from.output_size, &told);
     *out = verdict_of(&from);
-    x->counts.checker_seconds += out->seconds;
+    count_time(&x->counts, &from);
     bool done = out->kind == VERDICT_NOT_RUN
                     ? error_set(e, "a checker could not be run: %s", out->output)
                     : verdicts_add(x->verdicts, key, out, e);

@@ -45,6 +45,8 @@ struct explore_counts {
     uint64_t inconsistent;  /* distinct states */
     uint64_t shrinking;     /* distinct states besides that it took to find causes */
     double checker_seconds; /* summed over runs */
+    double checker_cpu;     /* likewise, what the processors were kept busy */
+    double pool_cpu;        /* and what it took to run them */
     uint64_t units;         /* behaviours that were to be tested */
     uint64_t expected;      /* how many states will be enumerated, as far as it is known; 0: not */
     /* Sets of ops that the whole trace allows, before equal images are told apart; 0: not counted,

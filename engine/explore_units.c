@@ -62,7 +62,7 @@ static bool make_units(struct exploration *x, struct error *e)
 struct members {
     uint32_t *ops, *location;
     size_t n;
-    uint64_t *below;
+    uint64_t *below, *last; /* as in struct ideals_options */
     struct poset poset;
 };
 
@@ -112,6 +112,18 @@ static void members_of_trace(struct exploration *x, struct members *m)
         m->ops[i] = i;
 }
 
+/* The behaviour itself must be under way, or about to begin: what its environment leaves earlier
+ * are states of other behaviours, gone through as theirs. */
+static void members_set_last(struct members *m)
+{
+    size_t first = 0;
+    while (first < m->n && m->location[first])
+        first++;
+    m->last = xcalloc(m->n / 64 + 1, sizeof *m->last);
+    for (size_t i = first ? first - 1 : 0; i < m->n; i++)
+        m->last[i / 64] |= UINT64_C(1) << i % 64;
+}
+
 static void members_make(struct exploration *x, const struct unit *u, struct members *m)
 {
     if (u->behaviour == NO_BEHAVIOUR)
@@ -121,12 +133,14 @@ static void members_make(struct exploration *x, const struct unit *u, struct mem
     m->below = xcalloc(m->n * ((m->n + 63) / 64) + 1, sizeof *m->below);
     graph_closure(x->analysis->graph, m->ops, m->n, m->below);
     poset_init(&m->poset, m->n, m->below);
+    members_set_last(m);
 }
 
 static void members_free(struct members *m)
 {
     poset_free(&m->poset);
     free(m->below);
+    free(m->last);
     free(m->ops);
     free(m->location);
 }
@@ -154,7 +168,7 @@ static bool unit_level(struct exploration *x, struct unit *u, uint32_t level, st
 {
     struct members m = {0};
     members_make(x, u, &m);
-    struct ideals_options options = {.location = m.location};
+    struct ideals_options options = {.last = m.last, .location = m.location};
     struct ideals *it = ideals_new(&m.poset, &options);
     uint32_t *lost = xcalloc(m.n + 1, sizeof *lost);
     struct ideal ideal;
@@ -190,7 +204,7 @@ static void expect(struct exploration *x)
         }
         struct members m = {0};
         members_make(x, &x->units.at[i], &m);
-        struct ideals_options options = {.location = m.location};
+        struct ideals_options options = {.last = m.last, .location = m.location};
         struct ideals *it = ideals_new(&m.poset, &options);
         uint64_t count = ideals_count(it, EFFORT).count;
         sum = count > most - sum ? most : sum + count;

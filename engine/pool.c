@@ -490,6 +490,8 @@ __attribute__((format(printf, 3, 4))) static void say(struct worker *w, struct p
 static void judge(struct worker *w, const struct zygote_reply *reply, struct pool_verdict *v)
 {
     v->seconds = reply->seconds;
+    v->own_cpu = reply->own_cpu;
+    v->checker_cpu = reply->checker_cpu;
     v->timed_out = reply->timed_out;
     if (reply->error) {
         say(w, v, "%s: %s", reply->what, strerror(reply->error));

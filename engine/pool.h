@@ -81,6 +81,7 @@ struct pool_verdict {
     int signal;      /* 0 when there is none */
     bool timed_out;
     double seconds;
+    double own_cpu, checker_cpu; /* seconds: what the pool took for it, and the checker itself */
     const char *output; /* both streams; a NUL follows. Valid until the worker's next run */
     size_t output_size;
     uint64_t printed; /* bytes in all; when more than kept, output ends in "… N bytes more" */
@@ -119,8 +120,8 @@ bool pool_run(struct pool *p, int worker, const struct pool_input *input, struct
  * when nothing runs, the time is up, or a signal came. */
 bool pool_wait(struct pool *p, struct pool_verdict *out, int timeout_ms);
 
-/* What the worker's checker has printed so far, while it runs; how many bytes is returned. They stay
- * where they are, and more follow. */
+/* What the worker's checker has printed so far, while it runs; how many bytes is returned. They
+ * stay where they are, and more follow. */
 size_t pool_output(const struct pool *p, int worker, const char **out);
 
 /* Becomes readable when pool_wait would not wait. */

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "engine/calls.h"
+#include "engine/clock.h"
 #include "engine/escape.h"
 #include "engine/fix.h"
 #include "engine/group.h"
@@ -29,7 +30,8 @@ json_t *report_string(const char *bytes)
 
 const char *report_op_kind(const struct op *op)
 {
-    static const char *const names[] = {"", "name", "size", "alloc", "data", "zero", "range", "store"};
+    static const char *const names[] = {"",     "name", "size",  "alloc",
+                                        "data", "zero", "range", "store"};
     return op->kind < sizeof names / sizeof *names ? names[op->kind] : "";
 }
 
@@ -232,8 +234,8 @@ static void set_meta(json_t *out, struct analysis *a, const char *key)
     json_object_set_new(out, key, report_string(value ? value : ""));
 }
 
-/* What this check took besides time: the memory this process has had at most, in bytes, and how
- * many verdicts it did not have to work out again. */
+/* What this check took besides time: memory of this process, in bytes; what it and its helpers kept
+ * processors busy, and what checkers did, in seconds; and how many verdicts were there already. */
 static json_t *effort_json(const struct explore_counts *c)
 {
     json_t *out = json_object();
@@ -241,6 +243,8 @@ static json_t *effort_json(const struct explore_counts *c)
     getrusage(RUSAGE_SELF, &used);
     json_object_set_new(out, "memory_peak",
                         json_integer((json_int_t)used.ru_maxrss * BYTES_PER_KIB));
+    json_object_set_new(out, "own_cpu", json_real(clock_busy(RUSAGE_SELF) + c->pool_cpu));
+    json_object_set_new(out, "checker_cpu", json_real(c->checker_cpu));
     json_object_set_new(out, "reused", json_integer((json_int_t)c->reused));
     return out;
 }

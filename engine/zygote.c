@@ -17,11 +17,13 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/clock.h"
 #include "engine/mem.h"
 #include "engine/pool_files.h"
 #include "engine/zygote_run.h"
@@ -220,8 +222,11 @@ static int live(void *argument)
     struct zygote_request request;
     ssize_t n;
     while ((n = recv(FD_SOCKET, &request, sizeof request, 0)) > 0 && !request.stop) {
+        double own = clock_busy(RUSAGE_SELF), checkers = clock_busy(RUSAGE_CHILDREN);
         memset(&reply, 0, sizeof reply);
         zygote_run(&z, &request, &reply);
+        reply.own_cpu = clock_busy(RUSAGE_SELF) - own;
+        reply.checker_cpu = clock_busy(RUSAGE_CHILDREN) - checkers;
         if (!z.stopping)
             reply_with(&reply);
     }

@@ -67,6 +67,8 @@ struct zygote_reply {
     bool links; /* in the first one */
     bool worn;  /* something could not be put right: start another zygote */
     double seconds;
+    double own_cpu,
+        checker_cpu;        /* seconds: of the zygote for this run, and of all that ran in it */
     uint64_t kept, printed; /* bytes of output */
 };
 

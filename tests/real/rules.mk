@@ -29,7 +29,7 @@ LIBS_pmdk    := -lpmemobj
 FLAGS_pmemobj := -std=gnu11 -Wno-pedantic
 FLAGS_pmdk    := $(FLAGS_pmemobj)
 
-.PHONY: real eval bench-record bench-stores bench-check bench-scale bench-ui
+.PHONY: real eval compare bench-record bench-stores bench-check bench-scale bench-ui
 real: $(REAL)
 
 $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
@@ -82,6 +82,10 @@ $(EVAL): $(O)/%: %.c tests/real/eval/ledger.c tests/real/eval/ledger.h
 eval: deps-test
 	+@$(BUILD) all $(EVAL)
 	@$(OUTSIDE) O=$(O) tests/real/eval/run $(ROWS)
+
+compare: deps-test
+	+@$(BUILD) all $(EVAL)
+	@$(OUTSIDE) O=$(O) tests/real/eval/compare $(if $(ROWS),$(ROWS),--update README.md)
 
 bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
 	@O=$(O) tests/bench/record

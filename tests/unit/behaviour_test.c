@@ -329,15 +329,15 @@ static void loop_is_cut_at_its_beginning(void **state)
     static const char *const body[] = {"put:5", "put:6", "put:6", "put:7", "put:8"};
     write_step(&s, 1, 1, "put:1");
     write_step(&s, 2, 1, "put:2");
-    for (uint64_t e = 3; e < 3 + 50; e++)
+    for (uint64_t e = 3; e < 3 + 150; e++)
         write_step(&s, e, 1, body[(e - 3) % 5]);
-    struct behaviour_options options = {.max = 40, .gap = 10};
+    struct behaviour_options options = {.max = 130, .gap = 10};
     struct behaviours *list = sample_behaviours(&s, &options);
     assert_int_equal(list->cut, 1);
-    assert_int_equal(list->n, 10);
+    assert_int_equal(list->n, 30);
     FOUND(list, "put", 1, 2, 3, 4, 5, 6, 7);
     FOUND(list, "put", 8, 9, 10, 11, 12);
-    FOUND(list, "put", 48, 49, 50, 51, 52);
+    FOUND(list, "put", 148, 149, 150, 151, 152);
     for (size_t i = 0; i < list->n; i++)
         assert_true(list->at[i].flags & BEHAVIOUR_CUT);
     behaviours_free(list);
