@@ -9,6 +9,7 @@
 #include "engine/escape.h"
 #include "engine/fix.h"
 #include "engine/group.h"
+#include "engine/types.h"
 
 enum { REPORT_VERSION = 1 };
 
@@ -28,7 +29,8 @@ json_t *report_string(const char *bytes)
 
 const char *report_op_kind(const struct op *op)
 {
-    static const char *const names[] = {"", "name", "size", "alloc", "data", "zero", "range", "store"};
+    static const char *const names[] = {"",     "name", "size",  "alloc",
+                                        "data", "zero", "range", "store"};
     return op->kind < sizeof names / sizeof *names ? names[op->kind] : "";
 }
 
@@ -72,6 +74,25 @@ static json_t *event_json(struct analysis *a, const struct event *event, uint64_
     return out;
 }
 
+void report_field(json_t *out, const struct fields *f, uint64_t event)
+{
+    const struct stored_field *at = fields_of(f, event);
+    if (!at)
+        return;
+    if (at->field)
+        json_object_set_new(out, "field", report_string(fields_text(f, at->field)));
+    if (at->type)
+        json_object_set_new(out, "type", report_string(fields_type_name(f, at->type)));
+    struct buf words = {0};
+    fields_add_words(&words, f, at);
+    if (words.n)
+        json_object_set_new(out, "stored", report_string(buf_string(&words)));
+    buf_free(&words);
+    if (at->instance)
+        json_object_set_new(out, "instance", json_integer((json_int_t)(at->instance - 1)));
+    json_object_set_new(out, "confidence", json_string(type_confidence_name(at->confidence)));
+}
+
 json_t *report_op(struct analysis *a, uint32_t number, bool stack)
 {
     const struct op *op = &a->graph->ops[number];
@@ -86,6 +107,7 @@ json_t *report_op(struct analysis *a, uint32_t number, bool stack)
         json_object_set_new(out, "size", json_integer((json_int_t)op->length));
     } else if (op->kind == OP_SIZE)
         json_object_set_new(out, "size", json_integer((json_int_t)op->size));
+    report_field(out, a->fields, op->event);
     return out;
 }
 

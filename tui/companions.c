@@ -413,7 +413,7 @@ static bool name_subject(struct debugger *d, struct cell *c, const struct subjec
 
     switch (s->kind) {
     case SUBJECT_EVENT:
-        return event_words(c, a->session, s->number, e);
+        return event_words(c, a, s->number, e);
     case SUBJECT_OP:
         cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", s->number);
         return op_what(c, a, (uint32_t)s->number, e);

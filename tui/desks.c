@@ -113,7 +113,9 @@ static bool enter_bug(struct debugger *d, struct error *e)
 static struct view *open_trace(struct debugger *d, struct error *e)
 {
     (void)e;
-    return trace_view(d->session, d->symbols, NULL);
+    /* While the run is being worked out, stores are shown by their places alone. */
+    const struct fields *fields = d->loaded ? d->findings.analysis->fields : NULL;
+    return trace_view(d->session, d->symbols, fields, NULL);
 }
 
 static struct view *open_ops(struct debugger *d, struct error *e)

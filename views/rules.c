@@ -92,7 +92,7 @@ static bool add_durable(struct lines *l, struct analysis *a, uint32_t op, struct
         return true;
     }
     cell_add(c, STYLE_PLAIN, "when ");
-    bool ok = !event || event_words(c, a->session, event, e);
+    bool ok = !event || event_words(c, a, event, e);
     if (!event)
         cell_add(c, STYLE_PRETEND, "a pretended sync");
     cell_add(c, STYLE_PLAIN, " has returned");

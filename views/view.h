@@ -33,6 +33,7 @@
     X(CALL_OTHER, "call.other")                                                                    \
     X(RESULT_GOOD, "result.good")                                                                  \
     X(RESULT_BAD, "result.bad")                                                                    \
+    X(FIELD, "field") /* of an object that a store wrote, with its value */                        \
     X(SOURCE_FUNCTION, "source.function")                                                          \
     X(SOURCE_LINE, "source.line")                                                                  \
     X(ACK, "ack") /* what the program told the world */                                            \
@@ -55,7 +56,7 @@
     X(FILE_4, "file.4")                                                                            \
     X(FILE_5, "file.5")                                                                            \
     X(FILE_6, "file.6")                                                                            \
-    X(RULE, "rule")                 /* why one op must persist before another */                   \
+    X(RULE, "rule") /* why one op must persist before another */                                   \
     X(MATCHED, "match")                                                                            \
     X(UNMATCHED, "match.none")                                                                     \
     X(DATA_SAME, "data.same")       /* bytes or text as in the run without a crash */              \
