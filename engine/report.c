@@ -132,6 +132,18 @@ static json_t *print_json(struct analysis *a, uint64_t number)
     return out;
 }
 
+void report_object(json_t *out, struct analysis *a, const struct behaviour *b)
+{
+    struct analysis_object object;
+    struct file_info file;
+    if (!analysis_object(a, b, &object))
+        return;
+    json_object_set_new(out, "type", report_string(fields_type_name(a->fields, object.type)));
+    json_object_set_new(out, "instance", json_integer((json_int_t)object.offset));
+    if (session_file(a->session, object.file, &file))
+        json_object_set_new(out, "path", report_string(file.path));
+}
+
 /* ---- bugs ---- */
 
 static json_t *checker_json(const struct verdict *v)
@@ -151,8 +163,9 @@ static json_t *behaviour_json(struct analysis *a, const struct bug *b)
         return json_null();
     json_t *out = json_object();
     json_object_set_new(out, "id", json_integer(b->behaviour));
-    json_object_set_new(out, "name",
-                        report_string(analysis_function(a, &a->behaviours->at[b->behaviour])));
+    const struct behaviour *of = &a->behaviours->at[b->behaviour];
+    json_object_set_new(out, "name", report_string(analysis_function(a, of)));
+    report_object(out, a, of);
     json_object_set_new(out, "group", b->group == NO_OP ? json_null() : json_integer(b->group));
     return out;
 }

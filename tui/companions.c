@@ -7,6 +7,7 @@
 
 #include "engine/mem.h"
 #include "tui/words.h"
+#include "views/behaviours.h"
 #include "views/bug.h"
 #include "views/difference.h"
 #include "views/group.h"
@@ -421,9 +422,8 @@ static bool name_subject(struct debugger *d, struct cell *c, const struct subjec
     case SUBJECT_GROUP: {
         uint64_t b =
             s->kind == SUBJECT_GROUP ? d->findings.groups->at[s->number].representative : s->number;
-        const char *function = analysis_function(a, &a->behaviours->at[b]);
         cell_add(c, STYLE_NUMBER, "#%" PRIu64 " ", s->number);
-        cell_escape(c, STYLE_SOURCE_FUNCTION, function, strlen(function));
+        behaviour_words(c, a, &a->behaviours->at[b]);
         return true;
     }
     case SUBJECT_BUG: {

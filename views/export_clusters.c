@@ -88,7 +88,7 @@ static Agraph_t *draw_frame(struct frames *f, Agraph_t *g, struct frame_of *fram
 {
     char name[32];
     struct buf label = {0};
-    const char *function = analysis_function(f->s->analysis, behaviour_at(f, frame->behaviour));
+    struct buf work = {0};
 
     if (frame->graph)
         return frame->graph;
@@ -97,7 +97,9 @@ static Agraph_t *draw_frame(struct frames *f, Agraph_t *g, struct frame_of *fram
     snprintf(name, sizeof name, "cluster%" PRIu32, frame->behaviour);
     frame->graph = agsubg(around, name, 1);
     buf_printf(&label, "behaviour %" PRIu32 ": ", frame->behaviour);
-    graphviz_add_text(&label, function);
+    analysis_add_work(&work, f->s->analysis, behaviour_at(f, frame->behaviour));
+    graphviz_add_text(&label, buf_string(&work));
+    buf_free(&work);
     graphviz_set(frame->graph, "label", buf_string(&label));
     graphviz_set(frame->graph, "fontsize", "11");
     graphviz_set(frame->graph, "color", "#999999");
