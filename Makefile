@@ -19,7 +19,7 @@ BUILD_PACKAGES := make gcc g++ libc6-dev pkg-config libdw-dev libelf-dev libsqli
 TRUTH_PACKAGES := libfuse3-dev e2fsprogs xfsprogs btrfs-progs
 TEST_PACKAGES  := $(BUILD_PACKAGES) libcmocka-dev clang libclang-rt-dev shellcheck git sqlite3 \
                   strace procps jq tmux graphviz mandoc libleveldb-dev librocksdb-dev liblmdb-dev \
-                  libgdbm-dev libpmemobj-dev libpmem-dev $(TRUTH_PACKAGES)
+                  libgdbm-dev libwiredtiger-dev libpmemobj-dev libpmem-dev $(TRUTH_PACKAGES)
 
 LIBRARIES := libdw libelf sqlite3 libxxhash libzstd libseccomp jansson inih libgvc libcgraph \
              ncursesw readline

@@ -32,8 +32,14 @@ static struct fix sync_for(const struct op *lost, const struct event *event, int
 {
     static const uint16_t of_data[BUG_FIX_CHOICES] = {CALL_FDATASYNC, CALL_FSYNC, CALL_SYNC};
     static const uint16_t of_names[BUG_FIX_CHOICES] = {CALL_FSYNC, CALL_FSYNC, CALL_SYNC};
+    static const uint16_t of_lines[BUG_FIX_CHOICES] = {CALL_FLUSH, CALL_FDATASYNC, CALL_SYNC};
+    bool line = lost->kind == OP_STORE && !(lost->flags & OP_PAGED);
     struct fix fix = {.file = lost->file,
-                      .call = lost->kind == OP_NAME ? of_names[choice] : of_data[choice]};
+                      .call = lost->kind == OP_NAME ? of_names[choice]
+                              : line                ? of_lines[choice]
+                                                    : of_data[choice]};
+    if (fix.call == CALL_FLUSH)
+        fix.store = lost->event;
     if (lost->kind == OP_NAME && choice == 0)
         fix.file = directory_of(event);
     if (fix.call == CALL_SYNC)
@@ -91,7 +97,9 @@ static int by_event(const void *x, const void *y)
     const struct fix *a = x, *b = y;
     if (a->after != b->after)
         return a->after < b->after ? -1 : 1;
-    return a->file < b->file ? -1 : a->file > b->file;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->store < b->store ? -1 : a->store > b->store;
 }
 
 bool bug_propose(struct bug *b, const struct bugs *bugs, struct analysis *a, int choice,
@@ -128,7 +136,8 @@ bool bug_propose(struct bug *b, const struct bugs *bugs, struct analysis *a, int
 static bool same_op(const struct op *a, const struct op *b)
 {
     return a->event == b->event && a->kind == b->kind && a->file == b->file &&
-           a->offset == b->offset && (a->flags & OP_CARRIED) == (b->flags & OP_CARRIED);
+           a->offset == b->offset &&
+           (a->flags & (OP_CARRIED | OP_REPLACED)) == (b->flags & (OP_CARRIED | OP_REPLACED));
 }
 
 /* Each op of the graph with the fixes has a like in the graph without. Where a sync carries copies

@@ -16,6 +16,7 @@ struct said {
     struct event event;
     const char *path, *other_path;
     const struct location *where; /* NULL when there is no stack */
+    const char *type, *field;     /* that a store wrote: "bucket", "slot[2].key"; or "" */
     char printed[48];             /* the beginning of an acknowledgement's first line */
 };
 
@@ -29,6 +30,9 @@ static bool look_up(struct analysis *a, uint32_t op, uint64_t told, struct said 
     out->path = session_string(a->session, out->event.path);
     out->other_path = session_string(a->session, out->event.other_path);
     out->where = symbols_stack(a->symbols, out->event.stack);
+    const struct stored_field *stored = fields_of(a->fields, event);
+    out->field = stored ? fields_text(a->fields, stored->path) : "";
+    out->type = stored ? fields_type_name(a->fields, stored->outer) : "";
     size_t most = sizeof out->printed - 1;
     size_t size = out->event.size < most ? out->event.size : most;
     if (!out->op && !session_payload(a->session, out->event.payload, 0, out->printed, size, e))
@@ -37,7 +41,17 @@ static bool look_up(struct analysis *a, uint32_t op, uint64_t told, struct said 
     return true;
 }
 
-/* "CURRENT.new renamed to CURRENT", "manifest-2 not written". */
+/* "bucket.slot[2].key of table", or "table 128+8" when the field is not known. */
+static void add_stored(struct buf *out, const struct said *s)
+{
+    if (*s->field)
+        buf_printf(out, "%s%s%s of %s", s->type, *s->type ? "." : "", s->field, s->path);
+    else
+        buf_printf(out, "%s %llu+%llu", s->path, (unsigned long long)s->op->offset,
+                   (unsigned long long)s->op->length);
+}
+
+/* "CURRENT.new renamed to CURRENT", "manifest-2 not written", "entry.key of table persisted". */
 static void add_deed(struct buf *out, const struct said *s, bool done)
 {
     static const char *const deeds[CALL_COUNT] = {
@@ -51,6 +65,11 @@ static void add_deed(struct buf *out, const struct said *s, bool done)
     };
     if (!s->op) {
         buf_printf(out, "\"%s\" printed", s->printed);
+        return;
+    }
+    if (s->op->kind == OP_STORE) {
+        add_stored(out, s);
+        buf_text(out, done ? " persisted" : " not");
         return;
     }
     const char *deed = deeds[s->event.call] ? deeds[s->event.call] : "changed";
@@ -96,17 +115,49 @@ static void add_summary(struct buf *out, const struct bug *b, const struct said 
     }
 }
 
+/* The same for a lost store. */
+static void add_store_rule(struct buf *out, const struct graph *g, uint32_t op,
+                           const struct said *survived, const struct said *lost)
+{
+    bool never = g->durable[op] == NEVER, paged = lost->op->flags & OP_PAGED;
+    if (paged)
+        buf_printf(out, "no msync() or sync of %s %s", lost->path,
+                   never ? "follows" : "has returned by then");
+    else {
+        buf_text(out, lost->op->flags & OP_PAST_CACHE ? "the non-temporal store to "
+                                                      : "the cache line of ");
+        add_stored(out, lost);
+        buf_printf(out,
+                   lost->op->flags & OP_PAST_CACHE ? " %s fenced%s" : " %s flushed and fenced%s",
+                   never ? "is never" : "was not", never ? "" : " by then");
+    }
+    if (!survived->op)
+        buf_text(out, "; what was printed cannot be taken back");
+    else if (survived->op->kind != OP_STORE)
+        buf_text(out, "; what system calls write does not wait for stores");
+    else if (lost->op->event == survived->op->event)
+        buf_text(out, "; a store of more than 8 bytes, or across cache lines or pages, can persist "
+                      "in part");
+    else
+        buf_printf(out, paged ? "; pages are written in any order"
+                              : "; cache lines reach memory in any order");
+}
+
 /* Why the one may be lost although the other is there. */
 static void add_rule(struct buf *out, const struct analysis *a, const struct bug *b,
                      const struct said *survived, const struct said *lost)
 {
     const struct graph *g = a->graph;
     if (!lost->op) {
-        buf_printf(out, "nothing is lost: a crash between two calls leaves this state under any "
-                        "model");
+        buf_printf(out, "nothing is lost: a crash between two %s leaves this state under any model",
+                   survived->op && survived->op->kind == OP_STORE ? "stores" : "calls");
         return;
     }
     uint32_t op = b->lost[0];
+    if (lost->op->kind == OP_STORE) {
+        add_store_rule(out, g, op, survived, lost);
+        return;
+    }
     if (g->durable[op] == NEVER)
         buf_printf(out, "no sync of %s follows", lost->path);
     else
@@ -138,6 +189,13 @@ static void add_call(struct buf *out, const struct analysis *a, const struct bug
     bool of_file = fix && fix->file == lost->op->file;
     if (fix && fix->call == CALL_SYNC)
         buf_text(out, "sync() after ");
+    else if (fix && fix->call == CALL_FLUSH) {
+        buf_text(out, "flush the cache line of ");
+        add_stored(out, lost);
+        buf_text(out, " (CLWB or CLFLUSHOPT, then SFENCE) after ");
+    } else if (lost->op->kind == OP_STORE)
+        buf_printf(out, "msync(MS_SYNC) or %s(%s) after ", fix ? call_name(fix->call) : "fdatasync",
+                   path);
     else if (lost->op->kind != OP_NAME || of_file)
         buf_printf(out, "%s(%s) after ", fix ? call_name(fix->call) : "fdatasync", path);
     else if (a->graph->model.sync == SYNC_OWN_ENTRIES)
@@ -152,6 +210,12 @@ static void add_fix(struct buf *out, const struct analysis *a, const struct bug 
     if (!survived->op && !b->told) {
         buf_text(out, "have the run begin with contents that the checker accepts, or mend the "
                       "checker");
+        return;
+    }
+    bool stores = survived->op && survived->op->kind == OP_STORE;
+    if (stores && (!lost->op || b->kind == BUG_ATOMICITY)) {
+        buf_text(out, "make the change by one store of 8 bytes that commits it, or log what it "
+                      "changes first; or let recovery tell whole from torn with a checksum");
         return;
     }
     if (!lost->op || b->kind == BUG_ATOMICITY) {

@@ -166,7 +166,7 @@ bool check_complete(struct check_options *options, struct session *s, struct err
     } else if (!x->cwd) {
         keep_checker(s, x->checker);
     }
-    if (told && !strcmp(told, "no"))
+    if (told && !strcmp(told, "no") && !options->told_given)
         x->acknowledgements = false;
     if (!x->checker)
         return error_set(e, "no checker: give the command that recovers from a crash state and "

@@ -14,8 +14,9 @@ struct check_options {
     struct explore_options explore;
     const struct fix *fixes; /* pretended; any make it a try */
     size_t fix_count;
-    bool verify;                         /* try the sync that is proposed for each bug, too */
-    const struct interrupt *interrupt;   /* for what comes before the exploration; NULL: none */
+    bool told_given; /* explore.acknowledgements was asked for: the target's does not count */
+    bool verify;     /* try the sync that is proposed for each bug, too */
+    const struct interrupt *interrupt; /* for what comes before the exploration; NULL: none */
     /* For those who watch, each may be NULL; with explore.data. An inconsistent state, by its
      * number from 1, and a bug as the report has it, as soon as they are known; in the order in
      * which the report has them. */

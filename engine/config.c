@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "engine/buf.h"
+#include "engine/explore.h"
 #include "engine/log.h"
 #include "engine/mem.h"
 #include "engine/nearest.h"
@@ -45,12 +46,12 @@ static const struct config_key keys[] = {
     {"explore", "strategy", CONFIG_CHOICE, AT(strategy), "representative",
      "representative|all-behaviours|exhaustive|prefix|sync|random",
      .help = "which crash states to test"},
-    {"explore", "budget", CONFIG_NUMBER, AT(budget), "10000", .max = UINT64_MAX,
-     .help = "states to test at most, 0 for no limit"},
+    {"explore", "budget", CONFIG_NUMBER, AT(budget), EXPLORE_TEXT(EXPLORE_BUDGET),
+     .max = UINT64_MAX, .help = "states to test at most, 0 for no limit"},
     {"explore", "jobs", CONFIG_NUMBER, AT(jobs), "0", .max = JOBS_MAX,
      .help = "checkers at once, 0 for one per core"},
-    {"explore", "timeout", CONFIG_NUMBER, AT(timeout), "30", .max = TIMEOUT_MAX,
-     .help = "seconds for one checker run"},
+    {"explore", "timeout", CONFIG_NUMBER, AT(timeout), EXPLORE_TEXT(EXPLORE_TIMEOUT),
+     .max = TIMEOUT_MAX, .help = "seconds for one checker run"},
     {"explore", "behaviour_max", CONFIG_NUMBER, AT(behaviour_max), "256", .max = UINT32_MAX,
      .help = "ops in a merged behaviour at most, 0 for the default"},
     {"explore", "gap", CONFIG_NUMBER, AT(gap), "10", .max = UINT32_MAX,

@@ -17,6 +17,14 @@
 #include "engine/told.h"
 #include "engine/verdict.h"
 
+/* What holds where nothing else is said: states to enumerate, and seconds for one checker. */
+#define EXPLORE_BUDGET  10000
+#define EXPLORE_TIMEOUT 30
+
+/* Such a number as text, for tables of defaults and for help. */
+#define EXPLORE_TEXT_OF(number) #number
+#define EXPLORE_TEXT(number)    EXPLORE_TEXT_OF(number)
+
 enum strategy {
     STRATEGY_REPRESENTATIVE, /* one behaviour of each group */
     STRATEGY_ALL_BEHAVIOURS, /* every behaviour */

@@ -14,11 +14,18 @@
 
 /* ---- units ---- */
 
+/* Small behaviours first, but only by the power of two: those of about one size come in the order
+ * of the trace, because going from one end of it to the other costs more than testing a state. */
+static int size_class(const struct unit *u)
+{
+    return u->ops ? 32 - __builtin_clz(u->ops) : 0;
+}
+
 static int by_size(const void *x, const void *y)
 {
     const struct unit *a = x, *b = y;
-    if (a->ops != b->ops)
-        return a->ops < b->ops ? -1 : 1;
+    if (size_class(a) != size_class(b))
+        return size_class(a) < size_class(b) ? -1 : 1;
     if (a->first_op != b->first_op)
         return a->first_op < b->first_op ? -1 : 1;
     return a->behaviour < b->behaviour ? -1 : a->behaviour > b->behaviour;

@@ -52,12 +52,21 @@ static bool group(struct findings *f, const struct interrupt *interrupt, struct 
     return f->groups || error_set(e, "interrupted");
 }
 
+static bool lint(struct findings *f, const struct interrupt *interrupt, struct error *e)
+{
+    struct lint_options options = {.interrupt = interrupt};
+
+    return lint_options_of(f->session, &options, e) &&
+           lint_session(&f->lint, f->session, f->analysis->symbols, &options, e);
+}
+
 static bool load(struct findings *f, const char *path, const struct findings_options *options,
                  const struct interrupt *interrupt, struct error *e)
 {
     *f = (struct findings){0};
     return session_open(&f->session, path, e) && findings_reload(f, e) &&
-           analyse(f, options, interrupt, e) && (!options->group || group(f, interrupt, e));
+           analyse(f, options, interrupt, e) && (!options->group || group(f, interrupt, e)) &&
+           (!options->lint || lint(f, interrupt, e));
 }
 
 bool findings_open(struct findings *f, const char *path, const char *model, struct error *e)
@@ -76,6 +85,7 @@ void findings_close(struct findings *f)
         groups_free(f->groups);
     if (f->environments)
         environments_free(f->environments);
+    lint_free(&f->lint);
     analysis_free(f->analysis);
     json_decref(f->report);
     fixes_free(&f->fixes);

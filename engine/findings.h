@@ -16,6 +16,7 @@
 #include "engine/analysis.h"
 #include "engine/fix.h"
 #include "engine/group.h"
+#include "engine/lint.h"
 
 /* A session with everything that can be worked out without running a checker. */
 struct findings {
@@ -23,6 +24,7 @@ struct findings {
     struct analysis *analysis;
     struct environments *environments; /* NULL until groups are asked for */
     struct groups *groups;             /* likewise */
+    struct lint lint;                  /* empty unless it was asked for */
     json_t *report;                    /* of the last check, with triage; NULL: there was none */
     struct fix_list fixes;             /* the session's syncs that are pretended */
 };
@@ -47,6 +49,7 @@ struct findings_options {
     const char *model; /* as for findings_open; copied */
     bool pretend;      /* the analysis has the session's fixes */
     bool group;        /* groups are formed, too */
+    bool lint;         /* and performance findings are looked for */
 };
 
 struct loading;

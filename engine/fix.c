@@ -7,18 +7,20 @@
 
 #include "engine/calls.h"
 #include "engine/report.h"
+#include "engine/session_keep.h"
 #include "engine/vec.h"
 
 /* Ids only go up, so that "undo the third" means the same before and after another was removed. */
 static const char schema[] = "CREATE TABLE IF NOT EXISTS fixes ( -- syncs that are pretended\n"
                              "  id INTEGER PRIMARY KEY AUTOINCREMENT,\n"
                              "  after INTEGER NOT NULL, -- the event that it comes after\n"
-                             "  call TEXT NOT NULL, -- fsync, fdatasync, sync\n"
+                             "  call TEXT NOT NULL, -- fsync, fdatasync, sync, flush\n"
                              "  file INTEGER NOT NULL, -- what is synced; 0 for sync\n"
-                             "  UNIQUE (after, call, file)\n"
+                             "  store INTEGER NOT NULL DEFAULT 0, -- the event that is flushed\n"
+                             "  UNIQUE (after, call, file, store)\n"
                              ");";
 
-static const uint16_t calls[] = {CALL_FSYNC, CALL_FDATASYNC, CALL_SYNC};
+static const uint16_t calls[] = {CALL_FSYNC, CALL_FDATASYNC, CALL_SYNC, CALL_FLUSH};
 
 bool fix_call_find(const char *name, uint16_t *call, struct error *e)
 {
@@ -27,7 +29,16 @@ bool fix_call_find(const char *name, uint16_t *call, struct error *e)
             *call = calls[i];
             return true;
         }
-    return error_set(e, "%s cannot be pretended; fsync, fdatasync and sync can", name);
+    return error_set(e, "%s cannot be pretended; fsync, fdatasync, sync and flush can", name);
+}
+
+static bool is_store(struct session *s, const struct fix *fix, struct error *e)
+{
+    struct event event;
+    return session_event(s, fix->store, &event, e) &&
+           ((event.call == CALL_STORE && event.file == fix->file) ||
+            error_set(e, "event %llu is no store: it has no cache lines to flush",
+                      (unsigned long long)fix->store));
 }
 
 bool fix_valid(struct session *s, const struct fix *fix, struct error *e)
@@ -44,6 +55,8 @@ bool fix_valid(struct session *s, const struct fix *fix, struct error *e)
         return !fix->file || error_set(e, "sync is of everything, not of one file");
     if (!fix->file || !session_file(s, fix->file, &file))
         return error_set(e, "there is no file %u to sync", (unsigned)fix->file);
+    if (fix->call == CALL_FLUSH)
+        return is_store(s, fix, e);
     if (file.kind != FILE_REGULAR && file.kind != FILE_DIRECTORY)
         return error_set(e,
                          "file %u is neither a regular file nor a directory: it cannot be synced",
@@ -63,7 +76,8 @@ static bool read_rows(struct fix_list *out, struct session *s, sqlite3_stmt *sel
     while (ok && (code = sqlite3_step(select)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(select, 2);
         sqlite3_int64 id = sqlite3_column_int64(select, 0), file = sqlite3_column_int64(select, 3);
-        struct fix fix = {.after = (uint64_t)sqlite3_column_int64(select, 1)};
+        struct fix fix = {.after = (uint64_t)sqlite3_column_int64(select, 1),
+                          .store = (uint64_t)sqlite3_column_int64(select, 4)};
         ok = id > 0 && id <= UINT32_MAX && file >= 0 && file <= UINT32_MAX &&
              fix_call_find(name ? name : "", &fix.call, NULL);
         fix.file = ok ? (uint32_t)file : 0;
@@ -97,9 +111,14 @@ bool fixes_load(struct fix_list *out, struct session *s, struct error *e)
     *out = (struct fix_list){0};
     if (!has_table(s))
         return true;
+    /* Sessions of earlier versions have no column for stores. */
     bool ok =
-        sqlite3_prepare_v2(session_db(s), "SELECT id, after, call, file FROM fixes ORDER BY id", -1,
-                           &select, NULL) == SQLITE_OK ||
+        sqlite3_prepare_v2(session_db(s),
+                           "SELECT id, after, call, file, store FROM fixes "
+                           "ORDER BY id",
+                           -1, &select, NULL) == SQLITE_OK ||
+        sqlite3_prepare_v2(session_db(s), "SELECT id, after, call, file, 0 FROM fixes ORDER BY id",
+                           -1, &select, NULL) == SQLITE_OK ||
         error_set(e, "%s: pretended syncs cannot be read: %s", session_path(s),
                   sqlite3_errmsg(session_db(s)));
     ok = ok && read_rows(out, s, select, e);
@@ -116,29 +135,28 @@ void fixes_free(struct fix_list *list)
     *list = (struct fix_list){0};
 }
 
-static bool not_kept(struct session *s, struct error *e)
-{
-    return error_set(e, "%s cannot be written: %s", session_path(s), sqlite3_errmsg(session_db(s)));
-}
-
 bool fix_add(struct session *s, const struct fix *fix, uint32_t *id, struct error *e)
 {
     sqlite3 *db = session_db(s);
     sqlite3_stmt *insert = NULL;
     if (!fix_valid(s, fix, e))
         return false;
-    bool done =
-        sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v2(db, "INSERT INTO fixes (after, call, file) VALUES (?,?,?)", -1, &insert,
-                           NULL) == SQLITE_OK &&
-        sqlite3_bind_int64(insert, 1, (sqlite3_int64)fix->after) == SQLITE_OK &&
-        sqlite3_bind_text(insert, 2, call_name(fix->call), -1, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_bind_int64(insert, 3, fix->file) == SQLITE_OK;
+    bool done = sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK;
+    if (done) /* it fails where the column is there */
+        sqlite3_exec(db, "ALTER TABLE fixes ADD COLUMN store INTEGER NOT NULL DEFAULT 0", NULL,
+                     NULL, NULL);
+    done = done &&
+           sqlite3_prepare_v2(db, "INSERT INTO fixes (after, call, file, store) VALUES (?,?,?,?)",
+                              -1, &insert, NULL) == SQLITE_OK &&
+           sqlite3_bind_int64(insert, 1, (sqlite3_int64)fix->after) == SQLITE_OK &&
+           sqlite3_bind_text(insert, 2, call_name(fix->call), -1, SQLITE_STATIC) == SQLITE_OK &&
+           sqlite3_bind_int64(insert, 3, fix->file) == SQLITE_OK &&
+           sqlite3_bind_int64(insert, 4, (sqlite3_int64)fix->store) == SQLITE_OK;
     if (done && sqlite3_step(insert) != SQLITE_DONE)
         done = sqlite3_errcode(db) == SQLITE_CONSTRAINT ? error_set(e, "that is pretended already")
-                                                        : not_kept(s, e);
+                                                        : session_not_kept(s, e);
     else if (!done)
-        not_kept(s, e);
+        session_not_kept(s, e);
     if (done)
         *id = (uint32_t)sqlite3_last_insert_rowid(db);
     sqlite3_finalize(insert);
@@ -154,7 +172,7 @@ bool fix_remove(struct session *s, uint32_t id, struct error *e)
     bool done =
         (sqlite3_prepare_v2(db, "DELETE FROM fixes WHERE id = ?", -1, &remove, NULL) == SQLITE_OK &&
          sqlite3_bind_int64(remove, 1, id) == SQLITE_OK && sqlite3_step(remove) == SQLITE_DONE) ||
-        not_kept(s, e);
+        session_not_kept(s, e);
     if (done && !sqlite3_changes(db))
         done = error_set(e, "there is no pretended sync %u", (unsigned)id);
     sqlite3_finalize(remove);
@@ -174,6 +192,8 @@ void fix_words(struct buf *out, struct session *s, const struct fix *fix)
     buf_printf(out, "pretended %s", call_name(fix->call));
     if (fix->file)
         buf_printf(out, " of %s", path_of(s, fix));
+    if (fix->call == CALL_FLUSH && fix->store != fix->after)
+        buf_printf(out, " (the lines of event %llu)", (unsigned long long)fix->store);
     buf_printf(out, " after event %llu", (unsigned long long)fix->after);
 }
 
@@ -184,6 +204,8 @@ json_t *fix_json(struct session *s, const struct fix *fix)
     json_object_set_new(out, "call", json_string(call_name(fix->call)));
     json_object_set_new(out, "path", report_string(path_of(s, fix)));
     json_object_set_new(out, "file", json_integer(fix->file));
+    if (fix->call == CALL_FLUSH)
+        json_object_set_new(out, "store", json_integer((json_int_t)fix->store));
     return out;
 }
 
@@ -192,6 +214,7 @@ bool fix_from_json(const json_t *json, struct fix *out)
     const char *call = json_string_value(json_object_get(json, "call"));
     json_int_t file = json_integer_value(json_object_get(json, "file"));
     *out = (struct fix){.after = (uint64_t)json_integer_value(json_object_get(json, "after")),
-                        .file = (uint32_t)file};
+                        .file = (uint32_t)file,
+                        .store = (uint64_t)json_integer_value(json_object_get(json, "store"))};
     return call && file >= 0 && file <= UINT32_MAX && fix_call_find(call, &out->call, NULL);
 }

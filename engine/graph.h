@@ -30,7 +30,8 @@
 struct fix {
     uint64_t after; /* the event; it must have returned */
     uint32_t file;  /* what is synced: a file or a directory; 0 for CALL_SYNC */
-    uint16_t call;  /* CALL_FSYNC, CALL_FDATASYNC or CALL_SYNC */
+    uint16_t call;  /* CALL_FSYNC, CALL_FDATASYNC, CALL_SYNC; CALL_FLUSH: cache lines, with a fence */
+    uint64_t store; /* CALL_FLUSH: the event whose lines are flushed; 0 */
 };
 
 /* Where events and the starting image come from: a session, or a litmus program. */
@@ -49,6 +50,7 @@ struct graph_source {
 struct placed_fix {
     struct fix fix;
     uint64_t position; /* at which it begins and returns */
+    uint64_t offset, size; /* CALL_FLUSH: what is flushed */
 };
 
 struct graph_edge {

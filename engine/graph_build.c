@@ -41,6 +41,8 @@ uint32_t builder_op(struct builder *b, struct op op)
     if (b->model.program_order)
         builder_edge(b, b->last_call, RULE_PROGRAM);
     b->last_call = number;
+    if (b->model.sync == SYNC_OWN_NAME && op.kind != OP_NAME)
+        vec_push(&builder_inode(b, op.file)->contents, number);
     return number;
 }
 
@@ -100,22 +102,28 @@ static void sync_entries(struct builder *b, uint32_t dir)
     struct inode *inode = builder_inode(b, dir);
     vec_of(uint32_t) carried = {0};
     size_t kept = 0;
+    bool logs = false;
     for (size_t i = 0; i < inode->entries.n; i++) {
         uint32_t op = inode->entries.at[i];
         if (b->returned.at[op] >= b->event.entry)
             inode->entries.at[kept++] = op;
-        else if (b->model.sync == SYNC_OWN_NAME)
+        else if (b->model.sync == SYNC_OWN_NAME) {
             vec_push(&carried, op);
+            logs |= op >= b->synced;
+        }
         else if (b->covered.at[op] > b->event.exit)
             b->covered.at[op] = b->event.exit;
     }
     inode->entries.n = kept;
-    builder_carry_names(b, carried.at, carried.n);
+    struct carrying c = {.names = carried.at, .n = carried.n, .durable = true};
+    builder_carry_names(b, &c);
+    if (logs)
+        builder_inode(b, dir)->logged = (uint32_t)b->ops.n;
     vec_free(&carried);
 }
 
-/* A sync of a file carries the names that it has. */
-static void sync_names(struct builder *b, uint32_t file)
+/* A sync of a file carries the names that it has, after these ops on its contents. */
+static void sync_names(struct builder *b, uint32_t file, const uint32_t *contents, size_t n)
 {
     struct inode *inode = builder_inode(b, file);
     vec_of(uint32_t) carried = {0};
@@ -129,8 +137,29 @@ static void sync_names(struct builder *b, uint32_t file)
             vec_push(&carried, name.op);
     }
     inode->names.n = kept;
-    builder_carry_names(b, carried.at, carried.n);
+    struct carrying c = {.names = carried.at, .n = carried.n, .durable = true};
+    c.contents = contents;
+    c.contents_n = n;
+    builder_carry_names(b, &c);
     vec_free(&carried);
+}
+
+/* The same after all that had been done to its contents when the sync began. */
+static void sync_contents_and_names(struct builder *b, uint32_t file)
+{
+    struct inode *inode = builder_inode(b, file);
+    vec_of(uint32_t) contents = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < inode->contents.n; i++) {
+        uint32_t op = inode->contents.at[i];
+        if (b->returned.at[op] < b->event.entry)
+            vec_push(&contents, op);
+        else
+            inode->contents.at[kept++] = op;
+    }
+    inode->contents.n = kept;
+    sync_names(b, file, contents.at, contents.n);
+    vec_free(&contents);
 }
 
 static void sync_file(struct builder *b, bool data_only)
@@ -140,7 +169,7 @@ static void sync_file(struct builder *b, bool data_only)
     if (b->model.sync == SYNC_OWN_NAME || b->model.sync == SYNC_OWN_ENTRIES) {
         sync_entries(b, file);
         if (b->model.sync == SYNC_OWN_NAME)
-            sync_names(b, file);
+            sync_contents_and_names(b, file);
     }
     note_sync(b, file, last_change(b, file, data_only));
 }
@@ -157,7 +186,7 @@ static void sync_mapping(struct builder *b)
     }
     builder_msync(b);
     if (b->model.sync == SYNC_OWN_NAME)
-        sync_names(b, e->file);
+        sync_names(b, e->file, NULL, 0);
     struct sync_point sync = {e->entry, e->exit, e->file, NO_OP, true};
     uint32_t change = last_change(b, e->file, true);
     if (b->model.sync == SYNC_JOURNAL && change != NO_OP)
@@ -169,15 +198,19 @@ static void sync_mapping(struct builder *b)
 static void sync_own_write(struct builder *b, uint32_t first)
 {
     uint32_t end = (uint32_t)b->ops.n, changed = builder_inode(b, b->event.file)->changed_data;
+    vec_of(uint32_t) written = {0};
     for (uint32_t op = first; op < end; op++) {
         /* A size that comes with other data would make that durable, too. */
         if (b->ops.at[op].kind != OP_SIZE || !(b->ops.at[op].flags & OP_EXTENDS))
             b->covered.at[op] = b->event.exit;
-        if (b->ops.at[op].kind == OP_DATA)
+        if (b->ops.at[op].kind == OP_DATA) {
             builder_settle(b, op);
+            vec_push(&written, op);
+        }
     }
     if (b->model.sync == SYNC_OWN_NAME)
-        sync_names(b, b->event.file);
+        sync_names(b, b->event.file, written.at, written.n);
+    vec_free(&written);
     if (b->model.sync == SYNC_JOURNAL && changed != NO_OP && changed >= first) {
         uint32_t journal = b->journal_at.at[changed];
         if (journal != NO_OP && b->covered.at[journal] > b->event.exit)
@@ -279,7 +312,12 @@ static bool place_fixes(struct builder *b, struct error *e)
         if (event.exit == NEVER)
             return error_set(e, "event %llu never returned: nothing can be synced after it",
                              (unsigned long long)fix->after);
-        vec_push(&b->fixes, (struct placed_fix){*fix, event.exit + 1});
+        struct placed_fix placed = {.fix = *fix, .position = event.exit + 1};
+        if (fix->call == CALL_FLUSH && !source->event(source->data, fix->store, &event, e))
+            return false;
+        placed.offset = fix->call == CALL_FLUSH ? event.offset : 0;
+        placed.size = fix->call == CALL_FLUSH ? event.size : 0;
+        vec_push(&b->fixes, placed);
     }
     if (b->fixes.n)
         qsort(b->fixes.at, b->fixes.n, sizeof *b->fixes.at, by_position);
@@ -296,7 +334,10 @@ static void take_fixes(struct builder *b, uint64_t position)
         b->event = (struct event){.entry = at->position,
                                   .exit = at->position,
                                   .call = at->fix.call,
-                                  .file = at->fix.file};
+                                  .file = at->fix.file,
+                                  .offset = at->offset,
+                                  .size = at->size,
+                                  .flags = at->fix.call == CALL_FLUSH ? FLUSH_CLFLUSH : 0};
         take_event(b);
     }
 }
@@ -404,6 +445,7 @@ static void forget_files(struct builder *b)
         vec_free(&b->inodes.at[i].new_data);
         vec_free(&b->inodes.at[i].entries);
         vec_free(&b->inodes.at[i].dirty);
+        vec_free(&b->inodes.at[i].contents);
     }
     for (size_t i = 0; i < b->threads.n; i++)
         vec_free(&b->threads.at[i].ops);

@@ -46,7 +46,9 @@ struct inode {
     uint32_t changed;         /* the last op that surely dirtied the inode, */
     uint32_t changed_data;    /* and the last of those that fdatasync cares for */
     uint32_t synced;          /* ops of its contents before this one are durable */
-    vec_of(uint32_t) entries; /* of a directory: name ops since it was last synced */
+    vec_of(uint32_t) entries; /* of a directory: name ops since it was last synced, */
+    uint32_t logged;          /* and where names are carried: some were before this op */
+    vec_of(uint32_t) contents; /* where names are carried: ops since it was last synced */
     vec_of(uint32_t) dirty;   /* cells (graph_stores.c) stored to since they were last msynced */
     bool written;             /* by write() and the like, since the run began */
 };
@@ -71,6 +73,15 @@ struct cell {
 /* What waits for a thread's next fence. */
 struct unfenced {
     vec_of(uint32_t) ops; /* non-temporal stores, and what its flushes found in their lines */
+};
+
+/* Names that go past the journal. */
+struct carrying {
+    const uint32_t *names;
+    size_t n;
+    const uint32_t *contents; /* they wait for these */
+    size_t contents_n;
+    bool durable; /* when the event returns; or they are in the log, until something is synced */
 };
 
 struct builder {
@@ -126,7 +137,7 @@ bool builder_changes_range(const struct event *e);
 bool builder_shifts(const struct event *e);
 /* Copies of name ops that a sync carries past the journal, in order, after copies of those that
  * made their directories and files and that changed the same entries before. */
-void builder_carry_names(struct builder *b, const uint32_t *names, size_t n);
+void builder_carry_names(struct builder *b, const struct carrying *c);
 /* Whether the entry still is what the op made it. */
 bool builder_is_current(const struct builder *b, const struct given_name *name);
 /* The blocks of a synced write are no longer new. */

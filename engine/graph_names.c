@@ -4,6 +4,7 @@
  */
 #include "engine/graph_inside.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct entry_key {
@@ -86,6 +87,148 @@ static void after_allocations(struct builder *b, struct inode *inode)
     inode->new_data.n = 0; /* what comes later waits for the rename */
 }
 
+/* ---- copies that a sync carries ---- */
+
+/* It has the effect of the event that issued the original, wherever the sync comes from. */
+static uint32_t copy_op(struct builder *b, uint32_t original, bool durable)
+{
+    struct op op = b->ops.at[original];
+    uint64_t event = op.event;
+    op.flags |= OP_CARRIED;
+    op.carried = original;
+    uint32_t copy = builder_op(b, op);
+    b->ops.at[copy].event = event;
+    if (durable)
+        b->covered.at[copy] = b->event.exit;
+    vec_push(&b->carried, copy);
+    return copy;
+}
+
+/* What stands for an op from now on: its copy when it has one. */
+static uint32_t copy_of(const struct builder *b, uint32_t op)
+{
+    const uint64_t *copy = map_get(&b->copies, &op, sizeof op);
+    return copy ? (uint32_t)*copy : op;
+}
+
+static void set_copy(struct builder *b, uint32_t original, uint32_t copy)
+{
+    *map_put(&b->copies, &original, sizeof original, NULL) = copy;
+}
+
+static uint32_t last_of_entry(const struct builder *b, uint32_t dir, uint32_t name)
+{
+    struct entry_key key = {dir, name};
+    const uint64_t *last = map_get(&b->entries, &key, sizeof key);
+    return last ? (uint32_t)*last - 1 : NO_OP;
+}
+
+bool builder_is_current(const struct builder *b, const struct given_name *name)
+{
+    return last_of_entry(b, name->dir, name->name) == name->op;
+}
+
+static bool of_entry(struct graph_edge edge)
+{
+    return edge.rule == RULE_PARENT || edge.rule == RULE_ENTRY;
+}
+
+/* A copy that was in the log is there for good. */
+static void make_durable(struct builder *b, uint32_t copy)
+{
+    if (b->covered.at[copy] > b->event.exit)
+        b->covered.at[copy] = b->event.exit;
+}
+
+void builder_carry_names(struct builder *b, const struct carrying *c)
+{
+    vec_of(uint32_t) todo = {0}, found = {0};
+    for (size_t i = 0; i < c->n; i++)
+        vec_push(&todo, c->names[i]);
+    while (todo.n) {
+        uint32_t op = todo.at[--todo.n];
+        bool added;
+        uint64_t *copy = map_put(&b->copies, &op, sizeof op, &added);
+        if (!added) {
+            if (c->durable && *copy)
+                make_durable(b, (uint32_t)*copy);
+            continue;
+        }
+        vec_push(&found, op);
+        for (uint32_t i = b->first.at[op]; i < builder_edges_end(b, op); i++)
+            if (of_entry(b->edges.at[i]))
+                vec_push(&todo, b->edges.at[i].from);
+    }
+    if (found.n)
+        qsort(found.at, found.n, sizeof *found.at, op_by_number);
+    uint32_t previous = NO_OP;
+    for (size_t k = 0; k < found.n; k++) {
+        uint32_t original = found.at[k], copy = copy_op(b, original, c->durable);
+        builder_edge(b, previous, RULE_JOURNAL);
+        for (size_t i = 0; k == 0 && i < c->contents_n; i++)
+            builder_edge(b, c->contents[i], RULE_CARRIED);
+        for (uint32_t i = b->first.at[original]; i < builder_edges_end(b, original); i++)
+            if (of_entry(b->edges.at[i]))
+                builder_edge(b, copy_of(b, b->edges.at[i].from),
+                             (enum model_rule)b->edges.at[i].rule);
+        set_copy(b, original, copy);
+        previous = copy;
+    }
+    vec_free(&todo);
+    vec_free(&found);
+}
+
+/* ---- what the log takes by itself ---- */
+
+/* Where a sync carries names there is a log of them until everything is synced, and any later sync
+ * writes it, whatever it is of. */
+static bool in_log(const struct builder *b, uint32_t op)
+{
+    const uint64_t *copy = op == NO_OP ? NULL : map_get(&b->copies, &op, sizeof op);
+    return copy && *copy >= b->synced;
+}
+
+/* Whether the change goes into the log at the call: what is there is taken out or named anew, and
+ * so is a file that moves out of a directory that is there. */
+static bool goes_into_log(struct builder *b)
+{
+    const struct event *e = &b->event;
+    switch (b->model.sync == SYNC_OWN_NAME ? e->call : CALL_CHMOD) {
+    case CALL_UNLINK:
+    case CALL_RMDIR:
+        return in_log(b, last_of_entry(b, e->dir, e->name));
+    case CALL_RENAME:
+        return in_log(b, last_of_entry(b, e->dir, e->name)) ||
+               builder_inode(b, e->dir)->logged > b->synced;
+    case CALL_LINK:
+        return in_log(b, builder_inode(b, e->file)->created);
+    default:
+        return false;
+    }
+}
+
+/* A rename over a file whose name is in the log, of one that is not: that name is taken out at the
+ * call, and the rename put in with the rest of the journal. The op in the log, or NO_OP. */
+static uint32_t replaced_in_log(const struct builder *b)
+{
+    const struct event *e = &b->event;
+    bool over = e->call == CALL_RENAME && e->other && !(e->flags & RENAME_EXCHANGE);
+    if (b->model.sync != SYNC_OWN_NAME || !over)
+        return NO_OP;
+    uint32_t last = last_of_entry(b, e->other_dir, e->other_name);
+    return in_log(b, last) ? last : NO_OP;
+}
+
+static void forget_replaced(struct builder *b, uint32_t rename, uint32_t replaced)
+{
+    struct op op = {.kind = OP_NAME, .flags = OP_REPLACED, .file = b->event.other};
+    op.carried = rename;
+    builder_op(b, op);
+    builder_edge(b, copy_of(b, replaced), RULE_ENTRY);
+}
+
+/* ---- changes of names ---- */
+
 /* Whether the event changes names at all. */
 static bool changes_names(const struct event *e)
 {
@@ -114,6 +257,8 @@ void builder_names(struct builder *b)
     bool no_op = e->call == CALL_RENAME && e->file == e->other; /* two names of one file */
     if (no_op)
         return;
+    bool logged = goes_into_log(b);
+    uint32_t replaced = logged ? NO_OP : replaced_in_log(b);
     uint32_t op = builder_op(b, (struct op){.kind = OP_NAME, .file = e->file});
     if (e->call == CALL_RENAME && e->other && b->model.rename_allocates)
         after_allocations(b, builder_inode(b, e->file));
@@ -130,77 +275,8 @@ void builder_names(struct builder *b)
         builder_edge(b, b->resizes.at[i], RULE_JOURNAL);
     b->resizes.n = 0;
     builder_into_journal(b, op);
-}
-
-/* ---- copies that a sync carries ---- */
-
-/* It has the effect of the event that issued the original, wherever the sync comes from. */
-static uint32_t copy_op(struct builder *b, uint32_t original)
-{
-    struct op op = b->ops.at[original];
-    uint64_t event = op.event;
-    op.flags |= OP_CARRIED;
-    op.carried = original;
-    uint32_t copy = builder_op(b, op);
-    b->ops.at[copy].event = event;
-    b->covered.at[copy] = b->event.exit;
-    vec_push(&b->carried, copy);
-    return copy;
-}
-
-/* What stands for an op from now on: its copy when it has one. */
-static uint32_t copy_of(const struct builder *b, uint32_t op)
-{
-    const uint64_t *copy = map_get(&b->copies, &op, sizeof op);
-    return copy ? (uint32_t)*copy : op;
-}
-
-static void set_copy(struct builder *b, uint32_t original, uint32_t copy)
-{
-    *map_put(&b->copies, &original, sizeof original, NULL) = copy;
-}
-
-bool builder_is_current(const struct builder *b, const struct given_name *name)
-{
-    struct entry_key key = {name->dir, name->name};
-    const uint64_t *last = map_get(&b->entries, &key, sizeof key);
-    return last && (uint32_t)*last - 1 == name->op;
-}
-
-static bool of_entry(struct graph_edge edge)
-{
-    return edge.rule == RULE_PARENT || edge.rule == RULE_ENTRY;
-}
-
-void builder_carry_names(struct builder *b, const uint32_t *names, size_t n)
-{
-    vec_of(uint32_t) todo = {0}, found = {0};
-    for (size_t i = 0; i < n; i++)
-        vec_push(&todo, names[i]);
-    while (todo.n) {
-        uint32_t op = todo.at[--todo.n];
-        bool added;
-        map_put(&b->copies, &op, sizeof op, &added);
-        if (!added)
-            continue;
-        vec_push(&found, op);
-        for (uint32_t i = b->first.at[op]; i < builder_edges_end(b, op); i++)
-            if (of_entry(b->edges.at[i]))
-                vec_push(&todo, b->edges.at[i].from);
-    }
-    if (found.n)
-        qsort(found.at, found.n, sizeof *found.at, op_by_number);
-    uint32_t previous = NO_OP;
-    for (size_t k = 0; k < found.n; k++) {
-        uint32_t original = found.at[k], copy = copy_op(b, original);
-        builder_edge(b, previous, RULE_JOURNAL);
-        for (uint32_t i = b->first.at[original]; i < builder_edges_end(b, original); i++)
-            if (of_entry(b->edges.at[i]))
-                builder_edge(b, copy_of(b, b->edges.at[i].from),
-                             (enum model_rule)b->edges.at[i].rule);
-        set_copy(b, original, copy);
-        previous = copy;
-    }
-    vec_free(&todo);
-    vec_free(&found);
+    if (logged)
+        builder_carry_names(b, &(struct carrying){.names = &op, .n = 1});
+    else if (replaced != NO_OP)
+        forget_replaced(b, op, replaced);
 }

@@ -6,8 +6,9 @@
 #include "engine/group_inside.h"
 #include "engine/mem.h"
 
-/* Kinds are small numbers; carried copies get numbers of their own above them. */
-enum { KIND_CARRIED = 8, KINDS = 16 };
+/* Kinds are small numbers; carried copies, and names that a rename replaced, get numbers of their
+ * own above them. */
+enum { KIND_CARRIED = 8, KIND_REPLACED = 16, KINDS = 32 };
 
 #define vec_room(v, count)                                                                         \
     ((v)->cap < (count)                                                                            \
@@ -40,7 +41,8 @@ static void label_action(struct group_inside *s, const struct behaviour *b, uint
     uint64_t occurrence = (*scratch_put(&d->events, event, 0))++;
     for (uint32_t op = a->first_op; op < a->first_op + a->op_count; op++) {
         const struct op *o = &s->g->ops[op];
-        uint32_t kind = (o->kind | (o->flags & OP_CARRIED ? KIND_CARRIED : 0)) % KINDS;
+        uint32_t kind = o->kind | (o->flags & OP_CARRIED ? KIND_CARRIED : 0) |
+                        (o->flags & OP_REPLACED ? KIND_REPLACED : 0);
         struct label label = {hash_of(event, occurrence, kind, seen[kind]++), op};
         vec_push(&d->labels, label);
     }

@@ -23,6 +23,8 @@ static const char *op_word(const struct op *op)
 static const char *absence(const struct op *lost, const struct op *kept)
 {
     bool lost_name = lost->kind == OP_NAME, kept_name = kept->kind == OP_NAME;
+    if (kept->flags & OP_REPLACED)
+        return "any sync takes along that a synced name is replaced";
     if (kept->flags & OP_CARRIED)
         return "a sync carried the later one past it";
     if (lost_name && kept_name)

@@ -34,6 +34,8 @@ enum {
     OP_IN_PLACE = 1 << 2, /* over a block that is there: nothing else of the file changes */
     OP_PAST_CACHE = 1 << 3, /* OP_STORE by a non-temporal store */
     OP_PAGED = 1 << 4, /* OP_STORE that goes with its page, not with its cache line */
+    OP_REPLACED = 1 << 5, /* OP_NAME of a rename over a file: no more than that file's name goes;
+                             the rename itself is in `carried` */
 };
 
 struct op {
@@ -44,7 +46,7 @@ struct op {
     uint64_t payload; /* OP_DATA, OP_STORE: where its first byte is kept (stream.h), or
                          PAYLOAD_ZEROS */
     uint32_t file;    /* the inode */
-    uint32_t carried; /* OP_CARRIED: the op that it is a copy of */
+    uint32_t carried; /* OP_CARRIED: the op that it is a copy of; OP_REPLACED: the rename */
     uint8_t kind;
     uint8_t flags;
 };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "engine/calls.h"
 #include "engine/escape.h"
@@ -11,7 +12,7 @@
 #include "engine/group.h"
 #include "engine/types.h"
 
-enum { REPORT_VERSION = 1 };
+enum { REPORT_VERSION = 1, BYTES_PER_KIB = 1024 };
 
 json_t *report_string(const char *bytes)
 {
@@ -162,8 +163,10 @@ static json_t *behaviour_json(struct analysis *a, const struct bug *b)
     if (b->behaviour == NO_BEHAVIOUR)
         return json_null();
     json_t *out = json_object();
-    json_object_set_new(out, "id", json_integer(b->behaviour));
     const struct behaviour *of = &a->behaviours->at[b->behaviour];
+    bool type = of->flags & BEHAVIOUR_TYPE;
+    json_object_set_new(out, "id", json_integer(b->behaviour));
+    json_object_set_new(out, "kind", json_string(type ? "type" : "function"));
     json_object_set_new(out, "name", report_string(analysis_function(a, of)));
     report_object(out, a, of);
     json_object_set_new(out, "group", b->group == NO_OP ? json_null() : json_integer(b->group));
@@ -254,6 +257,19 @@ static void set_meta(json_t *out, struct analysis *a, const char *key)
     json_object_set_new(out, key, report_string(value ? value : ""));
 }
 
+/* What this check took besides time: the memory this process has had at most, in bytes, and how
+ * many verdicts it did not have to work out again. */
+static json_t *effort_json(const struct explore_counts *c)
+{
+    json_t *out = json_object();
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    json_object_set_new(out, "memory_peak",
+                        json_integer((json_int_t)used.ru_maxrss * BYTES_PER_KIB));
+    json_object_set_new(out, "reused", json_integer((json_int_t)c->reused));
+    return out;
+}
+
 /* The name alone is the contract's; what model_find takes is there besides when it says more. */
 static void set_model(json_t *out, const struct graph *g)
 {
@@ -309,6 +325,7 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
     json_object_set_new(out, "possible_exact", json_boolean(c->possible_exact));
     json_object_set_new(out, "shrinking", json_integer((json_int_t)c->shrinking));
     json_object_set_new(out, "seconds", seconds_json(a, c, times));
+    json_object_set_new(out, "effort", effort_json(c));
     if (!c->complete)
         json_object_set_new(out, "cut", report_string(c->cut));
     if (a->graph->fix_count)

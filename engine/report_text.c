@@ -196,17 +196,15 @@ static void add_acknowledged(struct buf *out, const json_t *bug)
 /* Whose work a behaviour is: a function's, or all that was done to an object. */
 static void add_work(struct buf *out, const json_t *behaviour)
 {
-    if (report_has(behaviour, "type")) {
-        buf_text(out, ", stores to type ");
-        report_add(out, behaviour, "type", escape_locale());
-        buf_text(out, " at ");
-        report_add(out, behaviour, "path", escape_locale());
-        buf_printf(out, " %" JSON_INTEGER_FORMAT, report_number(behaviour, "instance"));
-        return;
-    }
+    const char *kind = json_string_value(json_object_get(behaviour, "kind"));
     if (report_has(behaviour, "name"))
-        buf_text(out, ", the work of ");
+        buf_text(out, kind && !strcmp(kind, "type") ? ", changes of a " : ", the work of ");
     report_add(out, behaviour, "name", escape_locale());
+    if (!report_has(behaviour, "path"))
+        return;
+    buf_text(out, " at ");
+    report_add(out, behaviour, "path", escape_locale());
+    buf_printf(out, " %" JSON_INTEGER_FORMAT, report_number(behaviour, "instance"));
 }
 
 static void add_seen(struct buf *out, const json_t *bug)

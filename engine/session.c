@@ -146,7 +146,11 @@ static bool connect(struct session *s, struct error *e)
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    return check_header(s, e);
+    /* With FULL, the default, a commit just before a power failure may be rolled back: the removal
+     * of the journal is not synced. */
+    return check_header(s, e) &&
+           (sqlite3_exec(s->db, "PRAGMA synchronous = EXTRA", NULL, NULL, NULL) == SQLITE_OK ||
+            session_sqlite_error(s, e));
 }
 
 /* One number that a query gives; 0 for NULL. */

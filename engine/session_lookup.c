@@ -8,6 +8,7 @@
 
 #include "engine/mem.h"
 #include "engine/session_inside.h"
+#include "engine/session_keep.h"
 
 /* Makes an object from the row that the query stands on; NULL when the row makes no sense. */
 typedef void *make_object(struct session *s, sqlite3_stmt *row);
@@ -69,7 +70,7 @@ bool session_set_meta(struct session *s, const char *key, const char *value, str
                 sqlite3_bind_text(statement, 2, value, -1, SQLITE_STATIC) == SQLITE_OK &&
                 sqlite3_step(statement) == SQLITE_DONE;
     if (!done)
-        error_set(e, "%s cannot be written: %s", session_path(s), sqlite3_errmsg(s->db));
+        session_not_kept(s, e);
     sqlite3_finalize(statement);
     /* What was handed out before stays valid, and old: nobody reads what he has just written. */
     return done;

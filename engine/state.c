@@ -214,7 +214,7 @@ bool state_apply(struct state *s, const struct op *op, uint32_t number, struct e
 {
     size_t mark = s->undo.n;
     bool carried = op->flags & OP_CARRIED;
-    bool skip = carried && was_applied(s, op->carried);
+    bool skip = (carried || op->flags & OP_REPLACED) && was_applied(s, op->carried);
     s->step++;
     note_applied(s, number);
     if (carried)

@@ -24,6 +24,7 @@
  * - OP_RANGE does what its fallocate did. Collapsing shortens the file by what of the range lies
  *   inside it; inserting lengthens it unless it happens beyond the end.
  * - OP_CARRIED: nothing happens when the original, or another copy of it, was applied.
+ * - OP_REPLACED: the entry that a rename gives its file is emptied, unless that was applied.
  * Contents belong to the file, whatever its names; files without names are kept.
  *
  * Memory: blocks are shared and never changed, and know where their bytes are kept; the bytes

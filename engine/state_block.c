@@ -6,22 +6,26 @@
 #include <xxhash.h>
 
 #include "engine/mem.h"
+#include "engine/state_inside.h"
 
 enum {
     CACHED_MAX = 4096, /* blocks whose bytes are kept: 16 MiB */
     DEPTH_MAX = 64,    /* patches to go through for a block's bytes; the next keeps its own */
+    LINE = 64,         /* hashes are sums over lines, so that a small patch costs little */
+    SMALL = 64,        /* bytes of a patch that takes over the bytes of its base */
 };
 
 struct state_block {
     uint32_t refs;
     uint16_t at, length; /* what differs from base */
-    uint16_t end;        /* behind the last byte that is not zero */
+    uint16_t end;        /* behind the last byte that is not zero, or further */
     uint8_t depth;       /* how many patches lie below */
     bool pinned;         /* bytes are its own: there is nothing to find them from */
     uint64_t payload;
     struct state_block *base;
     struct state_hash hash;
     unsigned char *bytes; /* NULL when they are not at hand */
+    unsigned char *old;   /* when it took over those of base: what was there before the patch */
     struct state_block *before, *after;
 };
 
@@ -53,22 +57,53 @@ static void enter_cache(struct state_blocks *all, struct state_block *b)
     old->bytes = NULL;
 }
 
+/* Stores are applied and taken back one after another: the base gets its bytes back. */
+static void give_back(struct state_blocks *all, struct state_block *b)
+{
+    struct state_block *base = b->base;
+    memcpy(b->bytes + b->at, b->old, b->length);
+    base->bytes = b->bytes;
+    b->bytes = NULL;
+    enter_cache(all, base);
+}
+
 void block_unref(struct state_blocks *all, struct state_block *b)
 {
     while (b && --b->refs == 0) {
         struct state_block *base = b->base;
-        if (b->bytes && !b->pinned)
+        if (b->bytes && !b->pinned) {
             leave_cache(all, b);
+            if (b->old && base->refs > 1 && !base->bytes)
+                give_back(all, b);
+        }
         free(b->bytes);
+        free(b->old);
         free(b);
         b = base;
     }
 }
 
+static struct state_hash hash_line(const unsigned char *bytes, size_t line)
+{
+    static const unsigned char zeros[LINE];
+    if (memcmp(bytes + line * LINE, zeros, LINE) == 0)
+        return (struct state_hash){0, 0};
+    XXH128_hash_t h = XXH3_128bits_withSeed(bytes + line * LINE, LINE, line);
+    return (struct state_hash){h.low64, h.high64};
+}
+
+/* The lines that touch a range. */
+static struct state_hash hash_range(const unsigned char *bytes, uint32_t at, uint32_t length)
+{
+    struct state_hash sum = {0, 0};
+    for (size_t line = at / LINE; line * LINE < at + length; line++)
+        sum = hash_add(sum, hash_line(bytes, line));
+    return sum;
+}
+
 static struct state_hash hash_bytes(const unsigned char *bytes)
 {
-    XXH128_hash_t h = XXH3_128bits(bytes, OP_BLOCK_SIZE);
-    return (struct state_hash){h.low64, h.high64};
+    return hash_range(bytes, 0, OP_BLOCK_SIZE);
 }
 
 static uint32_t last_byte(const unsigned char *bytes)
@@ -139,6 +174,43 @@ struct state_block *block_of_bytes(const unsigned char *bytes)
     return b;
 }
 
+/* A small patch on bytes that are at hand: they go from the base to the new block. */
+static bool patch_small(struct state_blocks *all, struct state_block *base, uint32_t at,
+                        uint32_t length, uint64_t payload, struct state_block **out,
+                        struct error *e)
+{
+    unsigned char *bytes = base->bytes, fresh[SMALL];
+    if (!read_payload(all, payload, fresh, length, e))
+        return false;
+    struct state_hash hash = hash_subtract(base->hash, hash_range(bytes, at, length));
+    unsigned char *old = xmalloc(length);
+    memcpy(old, bytes + at, length);
+    memcpy(bytes + at, fresh, length);
+    hash = hash_add(hash, hash_range(bytes, at, length));
+    if (!hash.low && !hash.high && !last_byte(bytes)) {
+        memcpy(bytes + at, old, length);
+        free(old);
+        *out = NULL;
+        return true;
+    }
+    struct state_block *b = xcalloc(1, sizeof *b);
+    *b = (struct state_block){.refs = 1,
+                              .at = (uint16_t)at,
+                              .length = (uint16_t)length,
+                              .end = base->end > at + length ? base->end : (uint16_t)(at + length),
+                              .depth = (uint8_t)(base->depth + 1),
+                              .payload = payload,
+                              .base = block_ref(base),
+                              .hash = hash,
+                              .bytes = bytes,
+                              .old = old};
+    leave_cache(all, base);
+    base->bytes = NULL;
+    enter_cache(all, b);
+    *out = b;
+    return true;
+}
+
 bool block_patch(struct state_blocks *all, struct state_block *base, uint32_t at, uint32_t length,
                  uint64_t payload, struct state_block **out, struct error *e)
 {
@@ -146,6 +218,8 @@ bool block_patch(struct state_blocks *all, struct state_block *base, uint32_t at
     const unsigned char *below = NULL;
     if (base && !whole && !(below = block_bytes(all, base, e)))
         return false;
+    if (below && length <= SMALL && !base->pinned && base->depth < DEPTH_MAX - 1)
+        return patch_small(all, base, at, length, payload, out, e);
     unsigned char *bytes = xcalloc(1, OP_BLOCK_SIZE);
     if (below)
         memcpy(bytes, below, OP_BLOCK_SIZE);

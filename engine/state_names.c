@@ -418,5 +418,7 @@ bool name_apply(struct state *s, const struct op *op, struct error *e)
     struct naming n = {.state = s, .event = &v, .number = op->event, .e = e};
     n.name = s->source.string(s->source.data, v.name);
     n.other_name = s->source.string(s->source.data, v.other_name);
+    if (op->flags & OP_REPLACED)
+        return empty_entry(&n, v.other_dir, n.other_name);
     return families[v.call](&n);
 }

@@ -7,6 +7,7 @@
 
 #include "engine/mem.h"
 #include "engine/report.h"
+#include "engine/session_keep.h"
 #include "engine/vec.h"
 
 static const char schema[] =
@@ -43,11 +44,6 @@ bool triage_status_find(const char *name, enum triage_status *out, struct error 
             return true;
         }
     return error_set(e, "a bug is new, confirmed, duplicate or ignored, not %s", name);
-}
-
-static bool not_kept(struct session *s, struct error *e)
-{
-    return error_set(e, "%s cannot be written: %s", session_path(s), sqlite3_errmsg(session_db(s)));
 }
 
 /* A statement of a session that may lack the tables: NULL then. */
@@ -120,7 +116,7 @@ static bool write_row(struct session *s, const char *sql, const char *cause, con
         (!second || sqlite3_bind_text(statement, 3, second, -1, SQLITE_STATIC) == SQLITE_OK) &&
         sqlite3_step(statement) == SQLITE_DONE;
     if (!done)
-        not_kept(s, e);
+        session_not_kept(s, e);
     sqlite3_finalize(statement);
     return done;
 }
@@ -255,7 +251,7 @@ bool bookmark_add(struct session *s, uint64_t event, uint32_t place, const char 
     if (done)
         *id = (uint32_t)sqlite3_last_insert_rowid(session_db(s));
     else
-        not_kept(s, e);
+        session_not_kept(s, e);
     sqlite3_finalize(insert);
     return done;
 }
@@ -267,7 +263,7 @@ bool bookmark_remove(struct session *s, uint32_t id, struct error *e)
         return error_set(e, "%s has no bookmarks", session_path(s));
     bool done =
         (sqlite3_bind_int64(remove, 1, id) == SQLITE_OK && sqlite3_step(remove) == SQLITE_DONE) ||
-        not_kept(s, e);
+        session_not_kept(s, e);
     if (done && !sqlite3_changes(session_db(s)))
         done = error_set(e, "there is no bookmark %u", (unsigned)id);
     sqlite3_finalize(remove);

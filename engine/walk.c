@@ -141,7 +141,7 @@ static bool same_choice(const struct choice *a, const struct choice *b)
 static bool same_moment(const struct moment_in_hand *a, const struct moment_in_hand *b)
 {
     return same_choice(a->choice, b->choice) && a->end == b->end && a->pinned == b->pinned &&
-           a->here == b->here;
+           a->here == b->here && a->behind == b->behind;
 }
 
 static void enter(struct walk *w, struct moment_in_hand to, struct closure *closure)
@@ -239,7 +239,7 @@ static uint64_t event_of(const struct walk *w, uint32_t op)
 
 static bool begin(struct walk *w, uint32_t end, struct choice *choice, uint64_t pinned)
 {
-    struct moment_in_hand to = {choice, end, pinned, event_of(w, end ? end - 1 : NO_OP)};
+    struct moment_in_hand to = {choice, end, pinned, event_of(w, end ? end - 1 : NO_OP), false};
 
     walk_tell(w, WALK_BEGIN, WALK_DONE, NO_OP);
     bool changed = walk_enter(w, to, NULL);
@@ -299,13 +299,18 @@ bool walk_begin_state(struct walk *w, const struct report_state *state, struct e
 
 /* --- Steps --------------------------------------------------------------------------------- */
 
-static bool go(struct walk *w, uint32_t end, uint64_t here)
+static bool go_behind(struct walk *w, uint32_t end, uint64_t here, bool behind)
 {
-    struct moment_in_hand to = {choice_share(w->now.choice), end, NEVER, here};
+    struct moment_in_hand to = {choice_share(w->now.choice), end, NEVER, here, behind};
     bool changed = walk_enter(w, to, NULL);
 
     w->news.op = w->last;
     return changed;
+}
+
+static bool go(struct walk *w, uint32_t end, uint64_t here)
+{
+    return go_behind(w, end, here, false);
 }
 
 uint32_t walk_first_durable(const struct walk *w)
@@ -364,14 +369,17 @@ bool walk_to(struct walk *w, uint32_t op)
     return go(w, op + 1, event_of(w, op));
 }
 
-/* The place in the list of syncs of the first behind an event. */
-static size_t syncs_until(const struct walk *w, uint64_t event)
+/* How many stops come before a place; one that is there counts when `there`. */
+static size_t stops_until(const struct walk *w, uint64_t event, bool behind, bool there)
 {
-    size_t low = 0, high = w->syncs.n;
+    size_t low = 0, high = w->stops.n;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (w->syncs.at[middle] <= event)
+        const struct walk_stop *stop = &w->stops.at[middle];
+        bool before = stop->event < event || (stop->event == event && stop->behind < behind);
+        bool same = stop->event == event && stop->behind == behind;
+        if (before || (same && there))
             low = middle + 1;
         else
             high = middle;
@@ -382,20 +390,20 @@ static size_t syncs_until(const struct walk *w, uint64_t event)
 bool walk_sync(struct walk *w, int step, struct error *e)
 {
     struct event event;
-    size_t behind = syncs_until(w, w->now.here);
-    size_t before = w->now.here ? syncs_until(w, w->now.here - 1) : 0;
+    size_t next = stops_until(w, w->now.here, w->now.behind, true);
+    size_t before = stops_until(w, w->now.here, w->now.behind, false);
 
     walk_tell(w, WALK_STEP, WALK_DONE, w->last);
-    if (step > 0 ? behind == w->syncs.n : before == 0) {
+    if (step > 0 ? next == w->stops.n : before == 0) {
         w->news.answer = step > 0 ? WALK_AT_END : WALK_AT_START;
         return false;
     }
-    uint64_t number = w->syncs.at[step > 0 ? behind : before - 1];
-    if (!w->source->event(w->source->data, number, &event, e))
+    struct walk_stop stop = w->stops.at[step > 0 ? next : before - 1];
+    if (!w->source->event(w->source->data, stop.event, &event, e))
         return false;
-    if (event.entry > w->closure.durable)
+    if ((stop.behind ? event.exit + 1 : event.entry) > w->closure.durable)
         return blocked(w, NO_OP);
-    return go(w, w->graph->event_first[number + 1], number);
+    return go_behind(w, w->graph->event_first[stop.event + 1], stop.event, stop.behind);
 }
 
 /* --- What is the case ---------------------------------------------------------------------- */
@@ -452,6 +460,11 @@ uint64_t walk_here(const struct walk *w)
     return w->now.here;
 }
 
+bool walk_at_pretended(const struct walk *w)
+{
+    return w->now.behind;
+}
+
 uint32_t walk_issued(const struct walk *w)
 {
     return w->issued;
@@ -497,6 +510,41 @@ void walk_export(struct walk *w, struct report_state *out)
 
 /* --- Making one ---------------------------------------------------------------------------- */
 
+static int by_event(const void *a, const void *b)
+{
+    const struct walk_stop *x = a, *y = b;
+
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Adds the pretended syncs up to an event, each place once. */
+static void add_pretended(struct walk *w, const struct walk_stop *all, size_t n, size_t *next,
+                          uint64_t until)
+{
+    for (; *next < n && all[*next].event < until; ++*next)
+        if (!*next || all[*next - 1].event != all[*next].event)
+            vec_push(&w->stops, all[*next]);
+}
+
+static void find_stops(struct walk *w, const struct action *actions, size_t action_count)
+{
+    const struct graph *g = w->graph;
+    struct walk_stop *pretended = xcalloc(g->fix_count + 1, sizeof *pretended);
+    size_t next = 0;
+
+    for (size_t i = 0; i < g->fix_count; i++)
+        pretended[i] = (struct walk_stop){g->fixes[i].fix.after, true};
+    qsort(pretended, g->fix_count, sizeof *pretended, by_event);
+    for (size_t i = 0; i < action_count; i++) {
+        if (!call_is_sync((uint16_t)actions[i].call))
+            continue;
+        add_pretended(w, pretended, g->fix_count, &next, actions[i].event);
+        vec_push(&w->stops, ((struct walk_stop){actions[i].event, false}));
+    }
+    add_pretended(w, pretended, g->fix_count, &next, UINT64_MAX);
+    free(pretended);
+}
+
 struct walk *walk_new(const struct graph *g, const struct graph_source *source,
                       const struct action *actions, size_t action_count)
 {
@@ -504,9 +552,7 @@ struct walk *walk_new(const struct graph *g, const struct graph_source *source,
 
     w->graph = g;
     w->source = source;
-    for (size_t i = 0; i < action_count; i++)
-        if (call_is_sync((uint16_t)actions[i].call))
-            vec_push(&w->syncs, actions[i].event);
+    find_stops(w, actions, action_count);
     w->now.choice = NULL;
     w->last = NO_OP;
     walk_begin_run(w);
@@ -519,7 +565,7 @@ void walk_free(struct walk *w)
         return;
     drop_moments(w, 0);
     vec_free(&w->history);
-    vec_free(&w->syncs);
+    vec_free(&w->stops);
     vec_free(&w->lost);
     vec_free(&w->follows);
     free(w->closure.gone);

@@ -46,8 +46,8 @@ bool walk_begin_prefix(struct walk *w, uint32_t last);
 bool walk_begin_state(struct walk *w, const struct report_state *state, struct error *e);
 
 /* Steps keep what was chosen: to the next op that can survive (+1) or the one before the last
- * survivor (−1); to the next or previous sync, everything issued until it returned included; to an
- * op. */
+ * survivor (−1); to the next or previous sync, made or pretended, everything issued until it returned
+ * included; to an op. */
 bool walk_step(struct walk *w, int step);
 bool walk_sync(struct walk *w, int step, struct error *e);
 bool walk_to(struct walk *w, uint32_t op);
@@ -86,6 +86,8 @@ struct walk_counts walk_counts(const struct walk *w);
 uint32_t walk_last(const struct walk *w);  /* the last survivor, or NO_OP */
 uint64_t walk_crash(const struct walk *w); /* the position just before which it came; NEVER */
 uint64_t walk_here(const struct walk *w);  /* the event where one stands; 0 before the first */
+/* Whether it is the sync that is only pretended after that event. */
+bool walk_at_pretended(const struct walk *w);
 
 /* The first op that had not been issued at the crash; the graph's n when all had. */
 uint32_t walk_issued(const struct walk *w);

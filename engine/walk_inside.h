@@ -37,12 +37,19 @@ struct moment_in_hand {
     uint32_t end;    /* one behind the place: what was issued from here on did not survive */
     uint64_t pinned; /* the crash came no later; NEVER */
     uint64_t here;   /* the event where one stands */
+    bool behind;     /* at the sync that is pretended after it */
+};
+
+/* Where a walk by syncs stops. */
+struct walk_stop {
+    uint64_t event;
+    bool behind; /* at the sync that is pretended after it; else it is one */
 };
 
 struct walk {
     const struct graph *graph;
     const struct graph_source *source;
-    vec_of(uint64_t) syncs; /* their events */
+    vec_of(struct walk_stop) stops; /* in their order */
     struct moment_in_hand now;
     struct closure closure; /* of its choice */
     uint32_t last;

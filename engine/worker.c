@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/buf.h"
+#include "engine/calls.h"
 #include "engine/fix.h"
 #include "engine/mem.h"
 
@@ -218,12 +219,10 @@ static json_t *job_request(struct worker *w, const char *what, const struct fix 
     json_t *out = request(what), *list = json_array();
     set_number(out, "job", ++w->jobs);
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(list,
-                              json_pack("{s:I, s:I, s:s}", "after", (json_int_t)fixes[i].after,
-                                        "file", (json_int_t)fixes[i].file, "call",
-                                        fixes[i].call == CALL_SYNC        ? "sync"
-                                        : fixes[i].call == CALL_FDATASYNC ? "fdatasync"
-                                                                          : "fsync"));
+        json_array_append_new(
+            list, json_pack("{s:I, s:I, s:s, s:I}", "after", (json_int_t)fixes[i].after, "file",
+                            (json_int_t)fixes[i].file, "call", call_name(fixes[i].call), "store",
+                            (json_int_t)fixes[i].store));
     json_object_set_new(out, "fixes", list);
     return out;
 }

@@ -17,10 +17,7 @@
 #include "engine/vec.h"
 #include "engine/worker.h"
 
-enum {
-    READ_SIZE = 4096,
-    DEFAULT_TIMEOUT = 30, /* seconds for one checker, as flotsam check has it */
-};
+enum { READ_SIZE = 4096 };
 
 /* Not more often than eyes can follow, and requests are looked for a little more often. */
 static const uint64_t progress_every = 50 * NANOSECONDS_PER_MS;
@@ -272,7 +269,7 @@ static bool read_options(struct server *s, const json_t *job, struct check_optio
                     .budget = (uint64_t)json_integer_value(json_object_get(job, "budget")),
                     .seed = (uint64_t)json_integer_value(json_object_get(job, "seed")),
                     .jobs = (int)json_integer_value(json_object_get(job, "jobs")),
-                    .timeout = timeout > 0 ? timeout : DEFAULT_TIMEOUT,
+                    .timeout = timeout > 0 ? timeout : EXPLORE_TIMEOUT,
                     .acknowledgements = true,
                     .progress = progress,
                     .paused = paused,

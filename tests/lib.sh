@@ -166,13 +166,7 @@ record_and_compare() {
 
 # The processes whose program lies in $scratch: the helper, wherever it was left.
 leftovers() {
-    local p exe
-    for p in /proc/[0-9]*; do
-        exe=$(readlink "$p/exe" 2>/dev/null) || continue
-        case $exe in
-        "$scratch"/*) echo "${p#/proc/}" ;;
-        esac
-    done
+    find /proc/[0-9]*/exe -maxdepth 0 -lname "$scratch/*" 2>/dev/null | cut -d / -f 3 || true
 }
 
 no_leftovers() {

@@ -23,6 +23,7 @@ enum {
     OPTION_JOBS,
     OPTION_TIMEOUT,
     OPTION_SEED,
+    OPTION_ACKNOWLEDGEMENTS,
 };
 
 static const struct command_option options[] = {
@@ -34,10 +35,14 @@ static const struct command_option options[] = {
     {OPTION_STRATEGY, "strategy", "NAME",
      "representative, all-behaviours, exhaustive, prefix, sync or random (the target's, else the "
      "first)"},
-    {OPTION_BUDGET, "budget", "N", "states to go through at most, 0: no limit (10000)"},
+    {OPTION_BUDGET, "budget", "N",
+     "states to go through at most, 0: no limit (" EXPLORE_TEXT(EXPLORE_BUDGET) ")"},
     {OPTION_JOBS, "jobs", "N", "checkers at a time, 0: one a core (0)"},
-    {OPTION_TIMEOUT, "timeout", "SEC", "seconds for one checker (30)"},
+    {OPTION_TIMEOUT, "timeout", "SEC",
+     "seconds for one checker (" EXPLORE_TEXT(EXPLORE_TIMEOUT) ")"},
     {OPTION_SEED, "seed", "N", "for the strategy random (1)"},
+    {OPTION_ACKNOWLEDGEMENTS, "acknowledgements", "yes|no",
+     "whether verdicts depend on what was printed (the target's, else yes)"},
     {0},
 };
 
@@ -176,9 +181,11 @@ static bool settle(const char *path, const char *model, const char *stores, cons
 
 static int run_check(int argc, char **argv)
 {
-    struct check_options check = {
-        .explore = {.budget = 10000, .timeout = 30, .seed = 1, .acknowledgements = true},
-        .verify = true};
+    struct check_options check = {.explore = {.budget = EXPLORE_BUDGET,
+                                              .timeout = EXPLORE_TIMEOUT,
+                                              .seed = 1,
+                                              .acknowledgements = true},
+                                  .verify = true};
     const char *model = NULL, *stores = NULL, *strategy = NULL;
     struct error e;
     struct options o;
@@ -211,6 +218,10 @@ static int run_check(int argc, char **argv)
             break;
         case OPTION_SEED:
             options_number(&o, 0, UINT64_MAX, &check.explore.seed);
+            break;
+        case OPTION_ACKNOWLEDGEMENTS:
+            check.told_given = true;
+            check.explore.acknowledgements = options_choice(&o) == 0;
             break;
         }
     }

@@ -24,6 +24,35 @@ void columns_measure(struct columns *c, const struct row *r)
     }
 }
 
+/* Who gives up room next: of those that must first, the widest. */
+static size_t find_giver(const struct columns *c)
+{
+    size_t giver = c->n;
+
+    for (size_t i = 0; i < c->n; i++) {
+        if (!c->at[i].yields || c->widths[i] <= c->at[i].least)
+            continue;
+        int before = giver == c->n ? -1 : c->at[i].yields - c->at[giver].yields;
+        if (giver == c->n || before > 0 || (before == 0 && c->widths[i] > c->widths[giver]))
+            giver = i;
+    }
+    return giver;
+}
+
+/* As much as makes it no wider than the next of its like: these share what is left. */
+static int can_give(const struct columns *c, size_t giver)
+{
+    int down_to = c->at[giver].least;
+
+    for (size_t i = 0; i < c->n; i++) {
+        if (i == giver || c->at[i].yields != c->at[giver].yields || c->widths[i] <= c->at[i].least)
+            continue;
+        if (c->widths[i] > down_to)
+            down_to = c->widths[i];
+    }
+    return down_to < c->widths[giver] ? c->widths[giver] - down_to : 1;
+}
+
 void columns_fit(struct columns *c, int width)
 {
     int total = 0;
@@ -31,16 +60,10 @@ void columns_fit(struct columns *c, int width)
     for (size_t i = 0; i < c->n; i++)
         total += c->widths[i] + (i ? COLUMNS_GAP : 0);
     while (total > width) {
-        size_t giver = c->n;
-        for (size_t i = 0; i < c->n; i++) {
-            if (c->at[i].yields && c->widths[i] > c->at[i].least &&
-                (giver == c->n || c->at[i].yields > c->at[giver].yields))
-                giver = i;
-        }
+        size_t giver = find_giver(c);
         if (giver == c->n)
             return;
-        int spare = c->widths[giver] - c->at[giver].least;
-        int take = spare < total - width ? spare : total - width;
+        int spare = can_give(c, giver), take = spare < total - width ? spare : total - width;
         c->widths[giver] -= take;
         total -= take;
     }

@@ -22,7 +22,8 @@ void columns_begin(struct columns *c, struct view *v);
 /* Widens them for a row that is to be shown. */
 void columns_measure(struct columns *c, const struct row *r);
 
-/* Takes room from the columns that yield until a line fits, each down to its least. */
+/* Takes room from the columns that yield until a line fits, each down to its least; from those that
+ * yield alike so that they end up alike. */
 void columns_fit(struct columns *c, int width);
 
 #endif

@@ -17,13 +17,17 @@
 const struct command *const *command_table(void)
 {
     static const struct command *const table[] = {
-        &command_run,        &command_record,    &command_check,
-        &command_open,       &command_report,    &command_bugs,
-        &command_trace,      &command_graph,     &command_behaviours,
-        &command_groups,     &command_schedules, &command_states,
-        &command_why,        &command_why_op,    &command_replay,
-        &command_export,     &command_litmus,    &command_doctor,
-        &command_completion, &command_help_on,   NULL,
+        &command_run,        &command_record,
+        &command_check,      &command_open,
+        &command_report,     &command_bugs,
+        &command_trace,      &command_graph,
+        &command_behaviours, &command_groups,
+        &command_schedules,  &command_states,
+        &command_why,        &command_why_op,
+        &command_lint,       &command_replay,
+        &command_export,     &command_litmus,
+        &command_doctor,     &command_completion,
+        &command_help_on,    NULL,
     };
     return table;
 }

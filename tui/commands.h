@@ -125,6 +125,7 @@ extern const struct command command_schedules;
 extern const struct command command_states;
 extern const struct command command_why;
 extern const struct command command_why_op;
+extern const struct command command_lint;
 extern const struct command command_replay;
 extern const struct command command_export;
 extern const struct command command_litmus;

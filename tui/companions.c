@@ -73,7 +73,7 @@ static void show_line(struct debugger *d, struct pane *p, const struct subject *
 
     /* The same file stays open: only what is current changes. Marks begin with the first walk. */
     bool marked = d->walking != NULL;
-    if (!v || strcmp(v->ops->name, "source") != 0 || p->marked != marked ||
+    if (!view_is(v, VIEW_SOURCE) || p->marked != marked ||
         strcmp(source_view_path(v), line->path) != 0) {
         p->marked = marked;
         v = source_view(d->findings.analysis, d->links, d->walking ? d->walk : NULL, line->path);
@@ -84,7 +84,7 @@ static void show_line(struct debugger *d, struct pane *p, const struct subject *
     cell_clear(&p->title);
     source_view_title(v, &p->title);
     source_view_current(v, (uint32_t)line->number);
-    pane_select(p, line->number);
+    pane_select_amid(p, line->number);
 }
 
 /* The frame that was chosen by u and d, else the innermost with source. */
@@ -147,6 +147,20 @@ static void show_rules(struct debugger *d, struct pane *p, const struct subject 
 
 /* ---- desks ---- */
 
+/* Only what a person has selected: while a check runs, its bugs come one by one, and some row is
+ * selected until the one that was comes back. */
+static void remember_bug(struct debugger *d, const json_t *bug)
+{
+    uint64_t row = desk_main(debugger_desk(d))->selected;
+    const char *cause = json_string_value(json_object_get(bug, "cause"));
+
+    if (!cause || (d->cause && row == d->cause_row))
+        return;
+    free(d->cause);
+    d->cause = xstrdup(cause);
+    d->cause_row = row;
+}
+
 void follow_bug(struct debugger *d)
 {
     struct subject bug;
@@ -159,9 +173,10 @@ void follow_bug(struct debugger *d)
     }
     const json_t *found = json_array_get(d->found, (size_t)bug.number - 1);
     bool running = d->task == TASK_CHECK || d->task == TASK_TRY;
+    const json_t *shown = running ? found : debugger_bug(d, bug.number);
     char *title = xasprintf("Bug %" PRIu64, bug.number);
-    show(d, detail, title,
-         bug_view(running ? found : debugger_bug(d, bug.number), width(d, detail)), NULL);
+    remember_bug(d, shown);
+    show(d, detail, title, bug_view(shown, width(d, detail)), NULL);
     free(title);
     show_source(d, companion(d, 2), &bug);
 }
@@ -232,7 +247,7 @@ static struct view *behaviour_ops_view(struct debugger *d, uint64_t number, stru
         struct cell *c =
             lines_add(l, i ? "" : "ops", (struct subject){.kind = SUBJECT_OP, .number = ops[i]});
         if (d->walking) {
-            schedule_mark(c, walk_mark(d->walk, ops[i]));
+            schedule_mark(c, schedule_mark_of(d->walk, ops[i]));
             cell_gap(c);
         }
         cell_add(c, STYLE_NUMBER, "op %" PRIu32 " ", ops[i]);
@@ -293,8 +308,7 @@ static void show_difference(struct debugger *d, struct pane *p)
         show(d, p, "Difference", NULL, NULL);
         return;
     }
-    if (!v || strcmp(v->ops->name, "difference") != 0 ||
-        strcmp(difference_view_path(v), d->difference) != 0) {
+    if (!view_is(v, VIEW_DIFFERENCE) || strcmp(difference_view_path(v), d->difference) != 0) {
         v = difference_view(d->walk_states, d->difference);
         pane_show(p, v);
     }
@@ -302,12 +316,13 @@ static void show_difference(struct debugger *d, struct pane *p)
     cell_clear(&p->title);
     cell_escape(&p->title, STYLE_PATH, d->difference, strlen(d->difference));
     cell_add(&p->title, STYLE_PLAIN, ": without a crash, and in this state");
-    difference_view_width(v, width(d, p));
+    if (difference_view_width(v, width(d, p)))
+        pane_columns(p);
 }
 
 static void choose_file(struct debugger *d, struct pane *states)
 {
-    if (!states->view || strcmp(states->view->ops->name, "state") != 0)
+    if (!view_is(states->view, VIEW_STATE))
         return;
     const char *path = state_view_path(states->view, states->selected);
     if (path && (!d->difference || strcmp(path, d->difference) != 0)) {
@@ -340,7 +355,7 @@ void follow_walk(struct debugger *d)
     title_schedule(d);
     show_source(d, companion(d, 1), &s);
     if (!states->view) {
-        show(d, states, "Files", state_view(d->walk_states), NULL);
+        show(d, states, "Files", state_view(d->walk_states, d->findings.analysis, d->walk), NULL);
         states->empty = "no files";
     }
     choose_file(d, states);

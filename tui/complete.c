@@ -106,7 +106,7 @@ static void offer_files(struct asking *a)
 
 static void offer_syncs(struct asking *a)
 {
-    offer_list(a, "fsync fdatasync dirsync sync");
+    offer_list(a, "fsync fdatasync dirsync sync flush");
 }
 
 static void offer_statuses(struct asking *a)

@@ -56,7 +56,8 @@ static char *history_file(void)
 
 static void begin_loading(struct debugger *d)
 {
-    struct findings_options options = {.model = d->model, .pretend = d->pretending, .group = true};
+    struct findings_options options = {
+        .model = d->model, .pretend = d->pretending, .group = true, .lint = true};
 
     free(d->failed);
     d->failed = NULL;
@@ -126,12 +127,16 @@ static void unload(struct debugger *d)
 
 void debugger_free(struct debugger *d)
 {
+    struct error e;
+
     if (!d)
         return;
     if (d->loading)
         findings_cancel(d->loading);
     if (d->worker)
         worker_stop(d->worker);
+    if (d->exporting) /* what was asked for is there when one has left */
+        export_job_finish(d->exporting, &e);
     if (!d->loaded)
         json_decref(d->findings.report);
     unload(d);
@@ -139,6 +144,7 @@ void debugger_free(struct debugger *d)
         desk_free(&d->desks[i]);
     graph_picture_free(d->picture); /* a view of it was in a pane */
     prompt_free(d->prompt);
+    session_copy_end(d->saving);
     keymap_free(&d->keymap);
     symbols_close(d->symbols);
     session_close(d->session);
@@ -155,6 +161,7 @@ void debugger_free(struct debugger *d)
     buf_free(&d->clipboard);
     free(d->wants_editor);
     free(d->difference);
+    free(d->cause);
     map_free_owned(&d->paths);
     free(d->walking);
     free(d->message);
@@ -200,7 +207,8 @@ static void take_findings(struct debugger *d)
     debugger_stale(d);
 }
 
-void debugger_reload(struct debugger *d)
+/* What was worked out goes, but for the report. */
+static void forget_findings(struct debugger *d)
 {
     json_t *report = d->findings.report;
 
@@ -214,8 +222,33 @@ void debugger_reload(struct debugger *d)
     free(d->walking);
     d->walking = NULL;
     d->walking_state = d->walking_bug = 0;
-    d->verdict_version = d->settled_version = 0; /* another walk counts from the beginning */
+    d->verdict_version = 0; /* another walk counts from the beginning */
+}
+
+void debugger_reload(struct debugger *d)
+{
+    forget_findings(d);
     begin_loading(d);
+}
+
+bool debugger_move(struct debugger *d, const char *path, struct error *e)
+{
+    struct session *there;
+
+    if (!session_open(&there, path, e))
+        return false;
+    worker_stop(d->worker);
+    d->worker = NULL;
+    forget_findings(d);
+    symbols_close(d->symbols);
+    session_close(d->session);
+    d->session = there;
+    d->symbols = symbols_open(there);
+    free(d->path);
+    d->path = xstrdup(path);
+    begin_loading(d);
+    debugger_stale(d);
+    return true;
 }
 
 bool debugger_refresh(struct debugger *d, struct error *e)
@@ -250,6 +283,8 @@ size_t debugger_fds(struct debugger *d, struct pollfd *fds)
             .fd = worker_fd(d->worker),
             .events = (short)(POLLIN | (worker_has_unsent(d->worker) ? POLLOUT : 0))};
     fds[n++] = (struct pollfd){.fd = graph_picture_fd(d->picture), .events = POLLIN};
+    if (d->exporting)
+        fds[n++] = (struct pollfd){.fd = export_job_fd(d->exporting), .events = POLLIN};
     return n;
 }
 
@@ -262,6 +297,22 @@ static void select_node(struct debugger *d, uint32_t op)
     graph_picture_select(d->picture, node);
 }
 
+static void take_export(struct debugger *d)
+{
+    struct error e;
+
+    if (!d->exporting || !export_job_done(d->exporting))
+        return;
+    char *path = xstrdup(export_job_path(d->exporting));
+    if (export_job_finish(d->exporting, &e))
+        debugger_say(d, "the graph is in %s", path);
+    else
+        debugger_complain(d, e.text);
+    d->exporting = NULL;
+    d->version++; /* there is something to see */
+    free(path);
+}
+
 void debugger_take(struct debugger *d)
 {
     struct error e;
@@ -269,6 +320,7 @@ void debugger_take(struct debugger *d)
     if (d->loading && loading_done(d->loading))
         take_findings(d);
     task_take(d);
+    take_export(d);
     enum picture_state picture = graph_picture_poll(d->picture, &e);
     d->drawing = picture == PICTURE_WAITING;
     switch (picture) {
@@ -294,7 +346,7 @@ static bool settle_panes(struct debugger *d, uint64_t deadline)
     bool left = false;
     struct desk *desk = debugger_desk(d);
 
-    for (int i = 0; i <= desk->kind->companions; i++) {
+    for (int i = 0; i <= desk->companions; i++) {
         struct pane *p = &desk->panes[i];
         struct error e;
         bool done, searching = p->search == SEARCH_RUNNING;
@@ -337,11 +389,30 @@ failed:
     return false;
 }
 
+static bool settle_copy(struct debugger *d, uint64_t deadline)
+{
+    struct error e;
+    bool done = false;
+
+    if (!d->saving)
+        return false;
+    bool ok = session_copy_work(d->saving, deadline, &done, &e);
+    if (ok && !done)
+        return true;
+    if (ok && debugger_move(d, session_copy_path(d->saving), &e))
+        debugger_say(d, "the session is %s now, and what is said of it is kept there", d->path);
+    else
+        debugger_complain(d, e.text);
+    session_copy_end(d->saving);
+    d->saving = NULL;
+    return false;
+}
+
 bool debugger_work(struct debugger *d, uint64_t deadline)
 {
     struct error e;
     uint64_t version = d->version;
-    bool left = settle_panes(d, deadline);
+    bool left = settle_panes(d, deadline) | settle_copy(d, deadline);
 
     left |= settle_views(d, deadline, &e);
     /* What was finished just now may lead to more. */
@@ -350,7 +421,7 @@ bool debugger_work(struct debugger *d, uint64_t deadline)
 
 bool debugger_is_idle(const struct debugger *d)
 {
-    return !d->loading && !d->drawing && d->task == TASK_NONE &&
+    return !d->loading && !d->drawing && !d->exporting && !d->saving && d->task == TASK_NONE &&
            !(d->worker && worker_has_unsent(d->worker));
 }
 

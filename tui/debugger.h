@@ -15,6 +15,7 @@
 
 #include "engine/findings.h"
 #include "engine/map.h"
+#include "engine/session_keep.h"
 #include "engine/triage.h"
 #include "engine/walk.h"
 #include "engine/walk_states.h"
@@ -26,6 +27,7 @@
 #include "tui/requests.h"
 #include "tui/screen.h"
 #include "tui/theme.h"
+#include "views/export_job.h"
 #include "views/graph_picture.h"
 #include "views/links.h"
 #include "views/help.h"
@@ -79,7 +81,6 @@ struct debugger {
     struct schedule_rows *schedule_rows;
     struct walk *walk;
     struct walk_states *walk_states;
-    uint64_t settled_version; /* of the walk whose state is there */
     char *walking; /* what the schedule in hand is: "bug 1", "state 7"; NULL: nothing chosen */
     uint64_t walking_state; /* the state of the last check that it began at, 0: none */
     uint64_t walking_bug;
@@ -105,6 +106,8 @@ struct debugger {
     json_t *found;            /* an array: bugs of the check that runs */
     struct bookmarks bookmarks;
     json_t *shown_bugs; /* of the bugs desk while a check runs */
+    char *cause;        /* of the bug that was selected last, whatever number it has now; NULL */
+    uint64_t cause_row; /* the row that was selected for its sake, or for want of it */
 
     /* What is shown. */
     struct screen screen;
@@ -124,6 +127,8 @@ struct debugger {
     bool is_error;
     struct button buttons[DESK_BUTTONS];
     int button_count;
+    struct export_job *exporting; /* NULL: no picture is being written */
+    struct session_copy *saving; /* NULL: none is under way */
     struct keymap keymap;
     struct help_texts help;
     struct prompt *prompt;
@@ -149,7 +154,7 @@ enum after debugger_input(struct debugger *d, const struct input *input);
 bool debugger_command(struct debugger *d, const char *line, enum after *after, struct error *e);
 
 /* What the worker and the threads have to say: descriptors to poll, then take. Returns how many. */
-enum { DEBUGGER_FDS = 3 };
+enum { DEBUGGER_FDS = 4 };
 size_t debugger_fds(struct debugger *d, struct pollfd *fds);
 void debugger_take(struct debugger *d);
 
@@ -215,6 +220,11 @@ bool debugger_need_check(struct debugger *d, struct error *e);
 /* The bug of that number in the report, NULL when there is none. */
 json_t *debugger_bug(const struct debugger *d, uint64_t number);
 
+/* The part of the graph that fits a subject, with marks of the schedule in hand; the caller frees
+ * it. */
+bool debugger_subgraph(struct debugger *d, const struct subject *s, struct subgraph **out,
+                       struct error *e);
+
 /* Has the graph of a subject laid out; SUBJECT_NONE: that of the whole run. */
 bool debugger_picture(struct debugger *d, const struct subject *s, struct error *e);
 
@@ -229,6 +239,9 @@ void debugger_walked(struct debugger *d);
 
 /* Begins to work the run out again, after a change of model or fixes. */
 void debugger_reload(struct debugger *d);
+
+/* Goes on with another file of the same session, and as if it had been opened there. */
+bool debugger_move(struct debugger *d, const char *path, struct error *e);
 
 /* Reads the report, the triage and the fixes again. */
 bool debugger_refresh(struct debugger *d, struct error *e);

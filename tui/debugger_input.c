@@ -72,6 +72,8 @@ static enum after take_prompt(struct debugger *d)
     if (kind == PROMPT_NOTE && !*line)
         return AFTER_REDRAW;
     char *command = xasprintf("%s%s", commands[kind], line);
+    if (kind == PROMPT_NOTE) /* it may be long, and not be kept */
+        prompt_remember(d->prompt, command);
     enum after after = run_line(d, command);
     free(command);
     return after;

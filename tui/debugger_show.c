@@ -161,31 +161,6 @@ static void draw_keys(struct debugger *d, int row)
                           buttons[i]);
 }
 
-static void draw_prompt(struct debugger *d, int row)
-{
-    struct screen *s = &d->screen;
-    struct buf text = {0};
-    struct cell line = {0};
-    const char *sign = prompt_sign(d->prompt);
-    int cursor, begin = screen_put(s, row, 0, s->columns, STYLE_PROMPT, sign, strlen(sign));
-
-    prompt_text(d->prompt, &text, &cursor);
-    cell_add(&line, STYLE_PROMPT, "%s", buf_string(&text));
-    int room = s->columns - begin - 1, skip = cursor > room ? cursor - room : 0;
-    screen_cell(s, row, begin, s->columns, &line, skip);
-    s->cursor_row = row;
-    s->cursor_column = begin + cursor - skip;
-    if (*prompt_choices(d->prompt)) {
-        struct cell choices = {0};
-        cell_add(&choices, STYLE_MESSAGE, "%s", prompt_choices(d->prompt));
-        screen_blank(s, row - 1, 0, s->columns, STYLE_PLAIN);
-        screen_cell(s, row - 1, 0, s->columns, &choices, 0);
-        cell_free(&choices);
-    }
-    cell_free(&line);
-    buf_free(&text);
-}
-
 /* Bytes of a text for one line: as many as fit, up to a space where there is one. */
 static size_t line_of(const char *safe, int width)
 {
@@ -198,13 +173,11 @@ static size_t line_of(const char *safe, int width)
     return space ? space : n;
 }
 
-/* A long message takes lines from what is above it, until the next key. */
-static void draw_message(struct debugger *d, int row)
+/* Text in as many lines as it takes, `most` at the most, the last of them at `row`. Says how many.
+ */
+static int draw_folded(struct screen *s, int row, int most, enum style style, const char *safe)
 {
-    struct screen *s = &d->screen;
-    enum style style = d->is_error ? STYLE_MESSAGE_ERROR : STYLE_MESSAGE;
-    char *safe = escape_text(d->message);
-    int lines = 0, most = s->rows / 3 > 1 ? s->rows / 3 : 1;
+    int lines = 0;
 
     for (const char *at = safe; *at && lines < most; lines++) {
         at += line_of(at, s->columns);
@@ -221,7 +194,36 @@ static void draw_message(struct debugger *d, int row)
         at += n;
         at += strspn(at, " ");
     }
-    if (lines > 1)
+    return lines;
+}
+
+static void draw_prompt(struct debugger *d, int row)
+{
+    struct screen *s = &d->screen;
+    struct buf text = {0};
+    struct cell line = {0};
+    const char *sign = prompt_sign(d->prompt);
+    int cursor, begin = screen_put(s, row, 0, s->columns, STYLE_PROMPT, sign, strlen(sign));
+
+    prompt_text(d->prompt, &text, &cursor);
+    cell_add(&line, STYLE_PROMPT, "%s", buf_string(&text));
+    int room = s->columns - begin - 1, skip = cursor > room ? cursor - room : 0;
+    screen_cell(s, row, begin, s->columns, &line, skip);
+    s->cursor_row = row;
+    s->cursor_column = begin + cursor - skip;
+    draw_folded(s, row - 1, row / 2, STYLE_MESSAGE, prompt_choices(d->prompt));
+    cell_free(&line);
+    buf_free(&text);
+}
+
+/* A long message takes lines from what is above it, until the next key. */
+static void draw_message(struct debugger *d, int row)
+{
+    struct screen *s = &d->screen;
+    char *safe = escape_text(d->message);
+    int most = s->rows / 3 > 1 ? s->rows / 3 : 1;
+
+    if (draw_folded(s, row, most, d->is_error ? STYLE_MESSAGE_ERROR : STYLE_MESSAGE, safe) > 1)
         d->button_count = 0;
     free(safe);
 }
@@ -252,7 +254,7 @@ static void set_titles(struct debugger *d)
 {
     struct desk *desk = debugger_desk(d);
 
-    for (int i = 0; i <= desk->kind->companions; i++) {
+    for (int i = 0; i <= desk->companions; i++) {
         struct pane *p = &desk->panes[i];
         cell_clear(&p->right);
         if (p->rows.filter) {
@@ -291,6 +293,7 @@ void debugger_draw(struct debugger *d)
     }
     bool keys = s->rows >= ROWS_FOR_KEYS;
     struct area panes = {0, 1, s->columns, s->rows - (keys ? 2 : 1)};
+    debugger_open(d); /* how many rows there are decides about the room */
     if (desk_lay_out(debugger_desk(d), panes))
         debugger_desk(d)->following = false;
     follow(d);

@@ -12,7 +12,8 @@ enum {
 
 void desk_init(struct desk *d, const struct desk_kind *kind)
 {
-    *d = (struct desk){.kind = kind, .shown = kind->first, .stale = true};
+    *d = (struct desk){
+        .kind = kind, .companions = kind->companions, .shown = kind->first, .stale = true};
     for (int i = 0; i < DESK_PANES; i++)
         pane_init(&d->panes[i]);
     d->panes[0].empty = kind->empty;
@@ -26,7 +27,7 @@ void desk_free(struct desk *d)
 
 void desk_focus(struct desk *d, int step)
 {
-    int n = d->kind->companions + 1;
+    int n = d->companions + 1;
 
     d->focus = (d->focus + step + n) % n;
     if (d->focus)
@@ -54,24 +55,39 @@ static void beside(struct area *areas, int first, int n, struct area in)
     }
 }
 
+/* The main pane's share of the height: rather more than half, but no more than a short list can
+ * use, so that the room goes to what is said about its rows. */
+static int main_share(const struct desk *d, int height)
+{
+    int below = height * 9 / 20, wants = d->wants > LEAST_PANE ? d->wants : LEAST_PANE;
+
+    if (d->kind->below && d->kind->below < below)
+        below = d->kind->below;
+    int share = height - below;
+    return d->wants && wants < share ? wants : share;
+}
+
+/* Where the first companion stands beside the main pane, as high as it is. */
+static bool one_stands_beside(const struct desk *d, struct area in)
+{
+    return area_width(in) >= WIDE && d->companions >= 3;
+}
+
 static void lay_out(const struct desk *d, struct area in, struct area *areas)
 {
-    int n = d->kind->companions, height = area_height(in);
+    int n = d->companions, height = area_height(in);
 
     none(areas);
     if (!n || d->zoomed || height < HIGH) {
         areas[d->focus] = in;
         return;
     }
-    int main_height = height - height * 9 / 20;
-    if (main_height < LEAST_PANE)
-        main_height = LEAST_PANE;
     struct area above = in, below = in;
-    above.bottom = below.top = in.top + main_height;
+    above.bottom = below.top = in.top + main_share(d, height);
     areas[0] = above;
     if (area_width(in) < WIDE) {
         areas[d->shown] = below;
-    } else if (n < 3) {
+    } else if (!one_stands_beside(d, in)) {
         beside(areas, 1, n, below);
     } else {
         areas[0].right = in.left + area_width(in) * 3 / 5;
@@ -86,6 +102,12 @@ bool desk_lay_out(struct desk *d, struct area area)
     struct area areas[DESK_PANES];
     bool changed = false;
 
+    if (d->focus > d->companions)
+        d->focus = 0;
+    if (one_stands_beside(d, area))
+        d->wants = 0;
+    else if (pane_wants(desk_main(d)))
+        d->wants = pane_wants(desk_main(d));
     lay_out(d, area, areas);
     for (int i = 0; i < DESK_PANES; i++) {
         changed |= area_width(areas[i]) != area_width(d->panes[i].area);

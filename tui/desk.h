@@ -28,6 +28,7 @@
     X(output)                                                                                      \
     X(fixes)                                                                                       \
     X(bookmarks)                                                                                   \
+    X(lint)                                                                                        \
     X(links)                                                                                       \
     X(why)                                                                                         \
     X(rules)                                                                                       \
@@ -49,8 +50,9 @@ enum desk_needs { NEEDS_NOTHING, NEEDS_ANALYSIS, NEEDS_CHECK };
 struct desk_kind {
     const char *title; /* of the main pane */
     enum desk_needs needs;
-    int companions;    /* panes besides the main one */
+    int companions;    /* panes besides the main one, at the most */
     int first;         /* which of them is in sight where there is room for one, from 1 */
+    int below;         /* lines that suffice for what lies below the main pane; 0: a share */
     const char *empty; /* what is said when the main pane has no rows */
     enum request buttons[DESK_BUTTONS]; /* named in the line of keys; 0 ends them: up is never */
 
@@ -65,12 +67,14 @@ struct desk_kind {
 struct desk {
     const struct desk_kind *kind;
     struct pane panes[DESK_PANES];
+    int companions; /* those that have something to show, from the first on */
     int focus;      /* the pane that keys go to */
     int shown;      /* the companion in sight where there is room for one */
     bool zoomed;    /* only the pane in focus */
     bool stale;     /* the main view must be opened anew */
     bool following; /* the companions show what belongs to `followed` */
     bool same_row;  /* they did so before: what is selected in them stays */
+    int wants;      /* lines that the main pane can use, from when its rows were known last */
     uint64_t followed_row, followed_version;
 };
 

@@ -24,6 +24,7 @@
 #include "views/graph.h"
 #include "views/groups.h"
 #include "views/help.h"
+#include "views/lint.h"
 #include "views/op_words.h"
 #include "views/output.h"
 #include "views/rules.h"
@@ -78,6 +79,26 @@ static struct view *open_overview(struct debugger *d, struct error *e)
 
 /* ---- bugs ---- */
 
+/* The bug that was selected stays so: a check finds it again later, or under another number. */
+static struct view *list_bugs(struct debugger *d, const json_t *report)
+{
+    struct pane *p = desk_main(&d->desks[DESK_bugs]);
+    const json_t *bugs = json_object_get(report, "bugs"), *bug;
+    size_t i, n = json_array_size(bugs);
+
+    d->cause_row = p->selected < 1 ? 1 : p->selected;
+    if (d->cause_row > n)
+        d->cause_row = n;
+    json_array_foreach(bugs, i, bug)
+    {
+        const char *cause = json_string_value(json_object_get(bug, "cause"));
+        if (cause && d->cause && !strcmp(cause, d->cause))
+            d->cause_row = i + 1;
+    }
+    p->selected = d->cause_row;
+    return bugs_view_open(report);
+}
+
 /* While a check runs its bugs as they come, else the report's. */
 static struct view *open_bugs(struct debugger *d, struct error *e)
 {
@@ -88,14 +109,14 @@ static struct view *open_bugs(struct debugger *d, struct error *e)
         json_decref(d->shown_bugs);
         d->shown_bugs = fresh;
         set_title(d, DESK_bugs, "Bugs found so far");
-        return bugs_view_open(fresh);
+        return list_bugs(d, fresh);
     }
     if (!d->findings.report) {
         error_set(e, "the session has not been checked yet: X, or :check, does it");
         return NULL;
     }
     set_title(d, DESK_bugs, "Bugs");
-    return bugs_view_open(d->findings.report);
+    return list_bugs(d, d->findings.report);
 }
 
 static bool enter_bug(struct debugger *d, struct error *e)
@@ -191,7 +212,7 @@ static struct view *open_state(struct debugger *d, struct error *e)
 {
     (void)e;
     set_title(d, DESK_state, "Files left by %s", d->walking ? d->walking : "the run");
-    return state_view(d->walk_states);
+    return state_view(d->walk_states, d->findings.analysis, d->walk);
 }
 
 static struct view *open_source(struct debugger *d, struct error *e)
@@ -237,6 +258,14 @@ static struct view *open_bookmarks(struct debugger *d, struct error *e)
     return bookmarks_view(d->findings.analysis, &d->bookmarks);
 }
 
+static struct view *open_lint(struct debugger *d, struct error *e)
+{
+    (void)e;
+    set_title(d, DESK_lint, "Waste, under %s", lint_stores_name(d->findings.lint.stores));
+    return lint_view(d->findings.session, d->findings.analysis->symbols,
+                     d->findings.analysis->fields, &d->findings.lint);
+}
+
 void help_texts_free(struct help_texts *h)
 {
     for (size_t i = 0; i < REQUEST_COUNT; i++) {
@@ -278,6 +307,9 @@ static struct view *open_why(struct debugger *d, struct error *e)
     const struct subject *s = &d->about[DESK_why];
     struct view *v;
 
+    /* The rules of a bug are words already. */
+    struct desk *desk = &d->desks[DESK_why];
+    desk->companions = s->kind == SUBJECT_BUG ? 0 : desk->kind->companions;
     if (s->kind == SUBJECT_BUG) {
         set_title(d, DESK_why, "Why bug %" PRIu64 " is legal", s->number);
         return rules_of_bug(d->findings.analysis, debugger_bug(d, s->number), room(d), e);
@@ -441,6 +473,14 @@ static const struct desk_kind kinds[DESK_COUNT] = {
                         .empty = "no bookmarks: b remembers a row",
                         .open = open_bookmarks,
                         .buttons = {R(open), R(bookmark), R(back), R(help)}},
+    [DESK_lint] = {.title = "Waste",
+                   .needs = NEEDS_ANALYSIS,
+                   .companions = 2,
+                   .first = 1,
+                   .empty = "no flush, fence or sync is wasted, and every store is made durable",
+                   .open = open_lint,
+                   .follow = follow_event,
+                   .buttons = {R(source), R(links), R(search), R(filter), R(back), R(help)}},
     [DESK_links] = {.title = "Links",
                     .needs = NEEDS_ANALYSIS,
                     .empty = "it is connected with nothing",
@@ -465,6 +505,7 @@ static const struct desk_kind kinds[DESK_COUNT] = {
     [DESK_help] = {.title = "Help: keys, commands and what they do",
                    .companions = 1,
                    .first = 1,
+                   .below = 6,
                    .open = open_help,
                    .follow = follow_row,
                    .buttons = {R(search), R(filter), R(back), R(quit)}},

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/clock.h"
-#include "engine/config.h"
+#include "engine/explore.h"
 #include "engine/fix.h"
 #include "engine/mem.h"
 #include "engine/report.h"
@@ -16,14 +16,13 @@
 #include "tui/words.h"
 #include "views/output.h"
 
-/* Where nothing else is said. */
-enum { BUDGET = 10000 };
-
 static bool must_be_idle(const struct debugger *d, struct error *e)
 {
     static const char *const names[] = {
         [TASK_CHECK] = "a check", [TASK_TRY] = "a try", [TASK_TEST] = "a checker"};
 
+    if (d->saving)
+        return error_set(e, "the session is being saved as another file; a moment");
     return d->task == TASK_NONE ||
            error_set(e, "%s is running; :stop ends it, and what it found is kept", names[d->task]);
 }
@@ -106,7 +105,7 @@ static bool start_check(struct debugger *d, struct worker_check *c, const char *
 
 bool do_check(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct worker_check c = {.budget = BUDGET, .seed = 1, .model = d->model};
+    struct worker_check c = {.budget = EXPLORE_BUDGET, .seed = 1, .model = d->model};
 
     (void)after;
     if (!start_check(d, &c, words, e))
@@ -202,7 +201,7 @@ static bool is_pretended(const struct debugger *d, const struct fix *fix)
 
     for (size_t i = 0; i < list->n; i++)
         if (list->at[i].after == fix->after && list->at[i].call == fix->call &&
-            list->at[i].file == fix->file)
+            list->at[i].file == fix->file && list->at[i].store == fix->store)
             return true;
     return false;
 }
@@ -256,7 +255,7 @@ static uint32_t directory_of(const struct event *event)
 
 bool do_fix(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct fix fix;
+    struct fix fix = {0};
     struct event event;
     struct subject at;
 
@@ -267,13 +266,15 @@ bool do_fix(struct debugger *d, const char *words, enum after *after, struct err
         return add_proposed(d, e);
     char *call = words_next(&words);
     bool directory = !strcmp(call, "dirsync");
-    bool ok = directory || fix_call_find(call, &fix.call, NULL) ||
-              error_set(e, "%s cannot be pretended; fsync, fdatasync, dirsync and sync can", call);
+    bool ok =
+        directory || fix_call_find(call, &fix.call, NULL) ||
+        error_set(e, "%s cannot be pretended; fsync, fdatasync, dirsync, sync and flush can", call);
     free(call);
     if (!ok || !debugger_find(d, words, SUBJECT_EVENT, &at, e) ||
         !session_event(d->findings.session, at.number, &event, e))
         return false;
     fix.after = at.number;
+    fix.store = !directory && fix.call == CALL_FLUSH ? at.number : 0;
     if (directory)
         fix.call = CALL_FSYNC;
     fix.file = fix.call == CALL_SYNC ? 0 : directory ? directory_of(&event) : event.file;
@@ -308,7 +309,7 @@ bool do_unfix(struct debugger *d, const char *words, enum after *after, struct e
 
 bool do_try(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct worker_check c = {.budget = BUDGET, .seed = 1, .model = d->model};
+    struct worker_check c = {.budget = EXPLORE_BUDGET, .seed = 1, .model = d->model};
 
     (void)words, (void)after;
     if (!debugger_need_check(d, e))

@@ -11,11 +11,12 @@
 
 #include "engine/mem.h"
 #include "engine/report.h"
+#include "engine/session_keep.h"
 #include "engine/triage.h"
 #include "tui/debugger.h"
 #include "tui/dump.h"
 #include "tui/words.h"
-#include "views/export.h"
+#include "views/export_job.h"
 
 /* The bug that is meant: selected, led to, or in hand. */
 static bool this_bug(struct debugger *d, uint64_t *bug, struct error *e)
@@ -42,10 +43,14 @@ bool do_status(struct debugger *d, const char *words, enum after *after, struct 
     uint64_t bug, other = 0;
 
     (void)after;
-    if (!this_bug(d, &bug, e))
+    if (!this_bug(d, &bug, e) || !session_can_keep(d->session, e))
         return false;
-    if (!*words)
-        return debugger_ask(d, PROMPT_COMMAND, "status ", REQUEST_status, e);
+    if (!*words) {
+        bool asked = debugger_ask(d, PROMPT_COMMAND, "status ", REQUEST_status, e);
+        if (asked) /* what can be said is shown at once */
+            prompt_key(d->prompt, '\t');
+        return asked;
+    }
     char *name = words_next(&words);
     bool ok = triage_status_find(name, &status, e);
     free(name);
@@ -64,7 +69,8 @@ bool do_note(struct debugger *d, const char *words, enum after *after, struct er
     uint64_t bug;
 
     (void)after;
-    if (!this_bug(d, &bug, e))
+    /* Before anybody has written a long one. */
+    if (!this_bug(d, &bug, e) || !session_can_keep(d->session, e))
         return false;
     if (*words) {
         const char *text = strcmp(words, "-") ? words : "";
@@ -74,9 +80,8 @@ bool do_note(struct debugger *d, const char *words, enum after *after, struct er
                      bug);
         return true;
     }
-    const char *editor = getenv("VISUAL") ? getenv("VISUAL") : getenv("EDITOR");
     const char *note = json_string_value(json_object_get(debugger_bug(d, bug), "note"));
-    if (!d->interactive || !editor || !*editor)
+    if (!d->interactive || !words_editor())
         return debugger_ask(d, PROMPT_NOTE, note && !strchr(note, '\n') ? note : "", REQUEST_note,
                             e);
     d->edited_bug = bug;
@@ -146,37 +151,59 @@ bool do_copy(struct debugger *d, const char *words, enum after *after, struct er
     return ok;
 }
 
-static bool ends_in(const char *text, const char *end)
+bool do_save(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && strcmp(text + n - m, end) == 0;
+    (void)after;
+    if (!*words)
+        return debugger_ask(d, PROMPT_COMMAND, "save ", REQUEST_save, e);
+    if (d->task != TASK_NONE)
+        return error_set(e, "a check is running, which keeps what it finds; :stop ends it");
+    if (d->saving)
+        return error_set(e, "the session is being saved as %s", session_copy_path(d->saving));
+    if (!session_copy_start(&d->saving, d->session, words, e))
+        return false;
+    debugger_say(d, "saving the session as %s", words);
+    return true;
 }
 
-/* The picture when it is in view; else what is selected, by its graph. */
+/* What the graph in view is of; else what is selected. */
+static bool export_graph(struct debugger *d, const char *path, struct error *e)
+{
+    struct subject s = d->about[DESK_graph];
+    struct subgraph *graph;
+
+    if (d->exporting)
+        return error_set(e, "%s is still being written; a moment", export_job_path(d->exporting));
+    if (!debugger_need_analysis(d, e))
+        return false;
+    if (d->desk != DESK_graph && !debugger_subject(d, &s, NULL))
+        s = (struct subject){0};
+    if (!debugger_subgraph(d, &s, &graph, e))
+        return false;
+    struct export_job *job = export_job_start(graph, path, e);
+    subgraph_free(graph);
+    if (!job)
+        return false;
+    debugger_say(d, d->interactive ? "the graph is being written to %s" : "the graph is in %s",
+                 path);
+    if (d->interactive)
+        d->exporting = job;
+    /* A script waits for every command, and ends at one that failed. */
+    return d->interactive || export_job_finish(job, e);
+}
+
 bool do_export(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     (void)after;
     if (!*words)
         return debugger_ask(d, PROMPT_COMMAND, "export ", REQUEST_export, e);
-    bool graph = ends_in(words, ".dot") || ends_in(words, ".gv") || ends_in(words, ".svg") ||
-                 ends_in(words, ".png") || ends_in(words, ".json");
-    if (!graph) {
-        struct buf text = {0};
-        dump_view(desk_pane(debugger_desk(d)), &text);
-        bool ok = dump_file(words, &text, e);
-        buf_free(&text);
-        if (ok)
-            debugger_say(d, "the view is in %s", words);
-        return ok;
-    }
-    if (d->desk != DESK_graph && (!do_graph(d, "", after, e) || !graph_picture_wait(d->picture, e)))
-        return false;
-    const struct subgraph *s = graph_picture_subgraph(d->picture);
-    if (!s)
-        return error_set(e, "there is no graph in view");
-    if (!export_file(s, words, NULL, e))
-        return false;
-    debugger_say(d, "the graph is in %s", words);
-    return true;
+    if (export_format_of(words, NULL))
+        return export_graph(d, words, e);
+    struct buf text = {0};
+    dump_view(desk_pane(debugger_desk(d)), &text);
+    bool ok = dump_file(words, &text, e);
+    buf_free(&text);
+    if (ok)
+        debugger_say(d, "the view is in %s", words);
+    return ok;
 }

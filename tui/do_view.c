@@ -85,6 +85,7 @@ SHOW(states)
 SHOW(output)
 SHOW(fixes)
 SHOW(bookmarks)
+SHOW(lint)
 
 bool do_change(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
@@ -101,6 +102,9 @@ bool do_help(struct debugger *d, const char *words, enum after *after, struct er
     if (d->desk == DESK_help)
         return do_back(d, words, after, e);
     debugger_go(d, DESK_help, NULL);
+    struct pane *p = desk_main(debugger_desk(d));
+    if (p->selected == 1) /* the title of a section; commands are what one reads about */
+        pane_move(p, 1);
     return true;
 }
 
@@ -130,9 +134,9 @@ bool do_source(struct debugger *d, const char *words, enum after *after, struct 
     return true;
 }
 
-/* The picture that fits what is meant; an event or a line by its first op. */
-static bool subgraph_of(struct debugger *d, const struct subject *s, struct subgraph **out,
-                        struct error *e)
+/* An event or a line by its first op. */
+bool debugger_subgraph(struct debugger *d, const struct subject *s, struct subgraph **out,
+                       struct error *e)
 {
     struct subgraph_options o = SUBGRAPH_DEFAULTS;
     o.transitive = d->transitive;
@@ -150,7 +154,7 @@ static bool subgraph_of(struct debugger *d, const struct subject *s, struct subg
         o.mark_count = f->analysis->graph->n;
         o.marks = marks = xmalloc(o.mark_count + 1);
         for (uint32_t i = 0; i < o.mark_count; i++)
-            marks[i] = mark[walk_mark(d->walk, i)];
+            marks[i] = mark[schedule_mark_of(d->walk, i)];
     }
     bool ok;
     if (s->kind == SUBJECT_BUG)
@@ -172,7 +176,7 @@ bool debugger_picture(struct debugger *d, const struct subject *s, struct error 
     struct subgraph *graph;
     struct subject op;
 
-    if (!subgraph_of(d, s, &graph, e) || !graph_picture_show(d->picture, graph, e))
+    if (!debugger_subgraph(d, s, &graph, e) || !graph_picture_show(d->picture, graph, e))
         return false;
     d->drawing = true;
     /* What one came from is selected; else whatever comes first. */
@@ -209,7 +213,7 @@ bool do_implied(struct debugger *d, const char *words, enum after *after, struct
     d->transitive = !d->transitive;
     debugger_say(d, d->transitive ? "all edges" : "without the edges that others imply");
     d->drawing = true;
-    return subgraph_of(d, &d->about[DESK_graph], &graph, e) &&
+    return debugger_subgraph(d, &d->about[DESK_graph], &graph, e) &&
            graph_picture_show(d->picture, graph, e);
 }
 

@@ -19,6 +19,7 @@
 #include "tui/debugger.h"
 #include "tui/script.h"
 #include "tui/terminal.h"
+#include "tui/words.h"
 
 /* ---- signals ---- */
 
@@ -66,7 +67,7 @@ static void release_signals(const struct sigaction *before)
 /* Runs the editor on a file and waits. */
 static bool run_editor(const char *file, struct error *e)
 {
-    const char *editor = getenv("VISUAL") ? getenv("VISUAL") : getenv("EDITOR");
+    const char *editor = words_editor();
     char *command = xasprintf("%s \"$1\"", editor);
     char *argv[] = {"sh", "-c", command, "sh", (char *)file, NULL};
     pid_t pid;
@@ -97,6 +98,13 @@ static bool read_whole(const char *file, struct buf *out)
     return n >= 0;
 }
 
+static void add_where(struct error *e, const char *file)
+{
+    size_t n = strlen(e->text);
+
+    snprintf(e->text + n, sizeof e->text - n, "; the note is in %s", file);
+}
+
 static bool edit_note(struct debugger *d, struct terminal *t, struct error *e)
 {
     const char *tmp = getenv("TMPDIR");
@@ -114,12 +122,14 @@ static bool edit_note(struct debugger *d, struct terminal *t, struct error *e)
     terminal_leave(t);
     ok = ok && run_editor(file, e) && read_whole(file, &text);
     terminal_return(t);
-    unlink(file);
+    bool kept = ok && triage_note(d->session, (uint32_t)d->edited_bug, buf_string(&text), e);
+    if (ok && !kept)
+        add_where(e, file); /* what was written is not lost */
+    else
+        unlink(file);
     free(file);
-    ok = ok && triage_note(d->session, (uint32_t)d->edited_bug, buf_string(&text), e) &&
-         debugger_refresh(d, e);
     buf_free(&text);
-    return ok;
+    return kept && debugger_refresh(d, e);
 }
 
 static void serve(struct debugger *d, struct terminal *t)
@@ -192,6 +202,9 @@ static void go_round(struct debugger *d, struct terminal *t)
         debugger_take(d);
         if (after != AFTER_NOTHING || d->version != version)
             idle = 0;
+        /* What is there at once is not announced first: nothing flickers. */
+        if (after != AFTER_NOTHING)
+            debugger_work(d, clock_now() + LOOP_BRIEF);
         debugger_draw(d);
         terminal_draw(t, &d->screen, &d->theme, d->wants_redraw);
         d->wants_redraw = false;

@@ -11,6 +11,9 @@
 /* Work in the background may take this long between two looks at the keys. */
 #define LOOP_SLICE (10 * NANOSECONDS_PER_MS)
 
+/* And this long between a key and the screen that shows what it did. */
+#define LOOP_BRIEF (3 * NANOSECONDS_PER_MS)
+
 /* theme NULL: what suits the terminal. */
 bool loop_run(const char *session, const char *theme, struct error *e);
 

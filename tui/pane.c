@@ -41,13 +41,18 @@ void pane_free(struct pane *p)
     *p = (struct pane){0};
 }
 
+void pane_columns(struct pane *p)
+{
+    p->columns = (struct columns){0};
+    if (p->view)
+        columns_begin(&p->columns, p->view);
+}
+
 static void take_view(struct pane *p, struct view *v)
 {
     p->view = v;
     rows_init(&p->rows, v);
-    p->columns = (struct columns){0};
-    if (v)
-        columns_begin(&p->columns, v);
+    pane_columns(p);
     p->search = SEARCH_NONE;
     p->wanted = 0;
 }
@@ -77,6 +82,9 @@ void pane_replace(struct pane *p, struct view *v)
     if (v) {
         p->rows.sort = sort < (int)p->columns.n ? sort : -1;
         p->rows.descending = descending;
+        /* Which rows there are is known only when they are read again. */
+        if (filter || p->rows.sort >= 0)
+            p->wanted = selected;
     }
     free(filter);
     pane_select(p, selected);
@@ -92,6 +100,12 @@ static uint64_t count(const struct pane *p)
 static uint64_t place(const struct pane *p)
 {
     return rows_place(&p->rows, p->selected);
+}
+
+static int lines(const struct pane *p)
+{
+    int n = p->area.bottom - p->first_line;
+    return n > 1 ? n : 1;
 }
 
 static void go_to_place(struct pane *p, uint64_t to)
@@ -120,6 +134,16 @@ void pane_select(struct pane *p, uint64_t row)
     select_row(p, row);
 }
 
+void pane_select_amid(struct pane *p, uint64_t row)
+{
+    uint64_t height = (uint64_t)lines(p);
+
+    pane_select(p, row);
+    uint64_t at = p->selected ? place(p) : 0;
+    if (at < p->top || at >= p->top + height)
+        p->top = at > height / 2 ? at - height / 2 : 0;
+}
+
 void pane_again(struct pane *p)
 {
     if (p->view && rows_again(&p->rows) && !p->wanted)
@@ -134,12 +158,6 @@ void pane_move(struct pane *p, int64_t by)
     uint64_t from = place(p), back = by < 0 ? (uint64_t)-by : 0;
 
     go_to_place(p, by < 0 ? (from > back ? from - back : 0) : from + (uint64_t)by);
-}
-
-static int lines(const struct pane *p)
-{
-    int n = p->area.bottom - p->first_line;
-    return n > 1 ? n : 1;
 }
 
 void pane_page(struct pane *p, int direction)
@@ -172,6 +190,24 @@ uint64_t pane_row_at(const struct pane *p, int screen_row)
     if (!p->view || screen_row < p->first_line || screen_row >= p->area.bottom)
         return 0;
     return rows_at(&p->rows, p->top + (uint64_t)(screen_row - p->first_line));
+}
+
+static bool has_column_titles(const struct pane *p)
+{
+    for (size_t i = 0; i < p->columns.n; i++)
+        if (p->columns.at[i].title[0])
+            return !p->plain;
+    return false;
+}
+
+int pane_wants(const struct pane *p)
+{
+    enum { SURELY_ENOUGH = 1000 };
+    uint64_t n = p->view && !p->picture ? p->view->ops->count(p->view) : 0;
+
+    if (n <= 1)
+        return 0;
+    return 1 + has_column_titles(p) + (int)(n < SURELY_ENOUGH ? n : SURELY_ENOUGH);
 }
 
 /* ---- finding ---- */
@@ -338,12 +374,7 @@ static void draw_cells(const struct pane *p, struct screen *s, int line, const s
 
 static bool has_titles(const struct pane *p)
 {
-    if (p->plain || area_height(p->area) < LEAST_FOR_TITLES)
-        return false;
-    for (size_t i = 0; i < p->columns.n; i++)
-        if (p->columns.at[i].title[0])
-            return true;
-    return false;
+    return area_height(p->area) >= LEAST_FOR_TITLES && has_column_titles(p);
 }
 
 static void draw_titles(const struct pane *p, struct screen *s, const struct columns *c)

@@ -56,13 +56,22 @@ void pane_replace(struct pane *p, struct view *v);
  * is selected then, or until then, is selected when that is done. */
 void pane_again(struct pane *p);
 
+/* The columns of its view are others than before. */
+void pane_columns(struct pane *p);
+
 /* The selection is always a row that is shown, where there is one. */
 void pane_select(struct pane *p, uint64_t row);
+/* The same, with what lies around the row when it was out of sight. */
+void pane_select_amid(struct pane *p, uint64_t row);
 void pane_move(struct pane *p, int64_t by);
 void pane_page(struct pane *p, int direction);
 void pane_end(struct pane *p, int direction); /* −1: the first row, 1: the last */
 void pane_scroll(struct pane *p, int lines);  /* what is in sight, and the selection with it */
 void pane_shift(struct pane *p, int direction);
+
+/* Lines that it can use, its title included, whatever a filter hides. 0: not known, since it shows
+ * a picture, or one row that says that others are being worked out. */
+int pane_wants(const struct pane *p);
 
 /* The row of the view at a row of the screen, 0 when there is none. */
 uint64_t pane_row_at(const struct pane *p, int screen_row);

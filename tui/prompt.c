@@ -218,6 +218,12 @@ const char *prompt_line(const struct prompt *p)
     return p->line;
 }
 
+void prompt_remember(struct prompt *p, const char *command)
+{
+    (void)p; /* readline has one history */
+    add_history(command);
+}
+
 const char *prompt_choices(const struct prompt *p)
 {
     return buf_string(&p->choices);

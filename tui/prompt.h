@@ -34,6 +34,9 @@ enum prompt_kind prompt_kind(const struct prompt *p);
 bool prompt_key(struct prompt *p, uint32_t key);
 const char *prompt_line(const struct prompt *p);
 
+/* Puts a command into the history as if it had been typed. */
+void prompt_remember(struct prompt *p, const char *command);
+
 /* What stands there: the sign before the line, the line in safe text, and the columns of it that
  * lie before the cursor. */
 const char *prompt_sign(const struct prompt *p);

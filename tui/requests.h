@@ -51,6 +51,7 @@
     X(fixes, "fixes", "F", "", VIEW, "the pretended syncs")                                        \
     X(bookmarks, "bookmarks", "B", "", VIEW, "the bookmarks")                                      \
     X(change, "change", "i", "", VIEW, "what the last step or toggle did, op by op, and why")      \
+    X(lint, "lint", "P", "", VIEW, "work for durability that is wasted, or missing")               \
     X(links, "links", "l", "", VIEW, "everything that the row is connected with")                  \
     X(help, "help", "? F1", "", VIEW, "keys and commands")                                         \
     X(step, "step", "s", "[N]", STEP, "one op further survives")                                   \
@@ -70,7 +71,7 @@
     X(next, "next", ".", "", FIND, "the next one")                                                 \
     X(previous, "previous", ",", "", FIND, "the one before")                                       \
     X(filter, "filter", "\\", "[TEXT]", FIND,                                                      \
-      "only rows with a text, or COLUMN=PATTERN; !before it: without; nothing: all rows")          \
+      "only rows with a text, or COLUMN=PATTERN; ! before it: without; nothing: all rows")          \
     X(sort, "sort", "", "[COLUMN]", FIND,                                                          \
       "rows by a column, -COLUMN downwards; nothing: as they come")                                \
     X(why, "why", "w", "[N N]", WHY,                                                               \
@@ -81,7 +82,7 @@
     X(pause, "pause", "p", "", CHECK, "halt the check, or go on")                                  \
     X(stop, "stop", "", "", CHECK, "end what runs; what was done is kept")                         \
     X(fix, "fix", "f", "[SYNC [N]]", CHECK,                                                        \
-      "pretend fsync, fdatasync, dirsync or sync after an event; alone: what the bug proposes")    \
+      "pretend fsync, fdatasync, dirsync, sync or flush after an event; alone: what the bug proposes")    \
     X(unfix, "unfix", "", "[N]", CHECK, "take a pretended sync back; alone: all of them")          \
     X(try, "try", "T", "", CHECK, "check again with the pretended syncs: which bugs are gone")     \
     X(status, "status", "t", "[STATUS]", NOTE, "of a bug: new, confirmed, duplicate N, ignored")   \
@@ -90,6 +91,7 @@
     X(copy, "copy", "y", "[FILE]", NOTE, "the bug's report as text, to a file or the clipboard")   \
     X(export, "export", "e", "FILE", NOTE,                                                         \
       "the graph in view as .dot, .svg, .png or .json; else the view as .txt")                     \
+    X(save, "save", "", "FILE", NOTE, "the session as another file, and go on with that")          \
     X(implied, "implied", "%", "", OTHER, "in a graph: also the edges that others imply, or not")  \
     X(colour, "colour", "r", "", OTHER, "in a graph: colours by file, or by what survived")        \
     X(command, "command", ":", "", OTHER, "type a command")                                        \

@@ -48,7 +48,12 @@ static void take_verdict(struct debugger *d, const struct worker_event *event)
     d->verdict_version = d->tested_version;
     if (output_in_sight(d))
         output_end(output_in_sight(d), &d->verdict);
-    debugger_say(d, "the checker says: %s", verdict_name(event->verdict));
+    const char *name = verdict_name(event->verdict);
+    if (verdict_is_bad(&d->verdict) && event->verdict == VERDICT_INCONSISTENT)
+        debugger_say(d, "the checker says: %s, exit status %d; o shows what it printed", name,
+                     event->exit);
+    else
+        debugger_say(d, "the checker says: %s; o shows what it printed", name);
 }
 
 static const char *text_of(const json_t *o, const char *key)
@@ -208,37 +213,44 @@ bool task_progress(const struct debugger *d, struct overview_progress *out)
 
 /* ---- the state in hand ---- */
 
+/* Other rows than before: what differs is what one wants to see, and the difference follows. */
+static void show_new_state(struct debugger *d, struct pane *p)
+{
+    uint64_t first = state_view_first(p->view);
+
+    pane_again(p);
+    if (first)
+        pane_select(p, first);
+    d->version++;
+}
+
+static bool settle_pane(struct debugger *d, struct pane *p, uint64_t deadline, bool *done,
+                        struct error *e)
+{
+    *done = true;
+    if (view_is(p->view, VIEW_DIFFERENCE))
+        return difference_view_settle(p->view, deadline, done, e);
+    if (!view_is(p->view, VIEW_STATE))
+        return true;
+    uint64_t before = state_view_version(p->view);
+    if (!state_view_settle(p->view, deadline, done, e))
+        return false;
+    if (state_view_version(p->view) != before)
+        show_new_state(d, p);
+    return true;
+}
+
 bool task_settle_state(struct debugger *d, uint64_t deadline, bool *done, struct error *e)
 {
     struct desk *desk = debugger_desk(d);
-    bool part;
 
     *done = true;
     if (!d->walk_states)
         return true;
     if (!walk_states_settle(d->walk_states, deadline, done, e))
         return false;
-    bool settled = *done && d->settled_version != walk_version(d->walk);
-    for (int i = 0; *done && i <= desk->kind->companions; i++) {
-        struct view *v = desk->panes[i].view;
-        if (!v)
-            continue;
-        part = true;
-        bool had_rows = strcmp(v->ops->name, "state") != 0 || state_view_path(v, 1);
-        if (!strcmp(v->ops->name, "state") && !state_view_settle(v, deadline, &part, e))
+    for (int i = 0; *done && i <= desk->companions; i++)
+        if (!settle_pane(d, &desk->panes[i], deadline, done, e))
             return false;
-        if (part && !had_rows) /* those of another state, until now */
-            pane_again(&desk->panes[i]);
-        if (!strcmp(v->ops->name, "difference") && !difference_view_settle(v, deadline, &part, e))
-            return false;
-        *done &= part;
-        if (settled && part && !strcmp(v->ops->name, "state")) {
-            /* What differs is what one wants to see; and the difference follows. */
-            if (state_view_first(v))
-                pane_select(&desk->panes[i], state_view_first(v));
-            d->settled_version = walk_version(d->walk);
-            d->version++;
-        }
-    }
     return true;
 }

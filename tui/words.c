@@ -67,3 +67,12 @@ bool words_subject(const char *word, enum subject_kind alone, struct subject *ou
     }
     return false;
 }
+
+const char *words_editor(void)
+{
+    const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
+
+    if (visual && *visual)
+        return visual;
+    return editor && *editor ? editor : NULL;
+}

@@ -25,4 +25,7 @@ bool words_subject(const char *word, enum subject_kind alone, struct subject *ou
 /* "op", "event", …; NULL for kinds that have no numbers. */
 const char *subject_kind_name(enum subject_kind kind);
 
+/* What people edit texts with: $VISUAL, or else $EDITOR; NULL: neither says anything. */
+const char *words_editor(void);
+
 #endif

@@ -70,7 +70,7 @@ static void set_columns(struct behaviours_table *t)
         [THREAD] = {.title = "thread", .least = 6, .right = true},
         [OPS] = {.title = "ops", .least = 5, .right = true},
         [EVENTS] = {.title = "events", .least = 8},
-        [GROUPS] = {.title = "groups", .least = 6, .most = 24, .yields = 2},
+        [GROUPS] = {.title = "groups *represents", .least = 6, .most = 24, .yields = 2},
         [FLAGS] = {.title = "flags", .least = 6},
     };
     memcpy(t->columns, all, sizeof all);

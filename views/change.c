@@ -174,7 +174,7 @@ static uint64_t count(struct view *v)
 static bool draw_op(struct change *t, uint32_t op, struct row *out, struct error *e)
 {
     cell_add(&out->cells[EVENT], STYLE_NUMBER, "%" PRIu64, t->analysis->graph->ops[op].event);
-    schedule_mark(&out->cells[OP], walk_mark(t->walk, op));
+    schedule_mark(&out->cells[OP], schedule_mark_of(t->walk, op));
     return op_what(&out->cells[OP], t->analysis, op, e);
 }
 

@@ -185,16 +185,17 @@ bool difference_view_settle(struct view *v, uint64_t deadline, bool *done, struc
     return true;
 }
 
-void difference_view_width(struct view *v, int width)
+bool difference_view_width(struct view *v, int width)
 {
     struct difference_table *t = (struct difference_table *)v;
     bool wide = width >= DIFFERENCE_WIDE;
 
     if (wide == t->wide)
-        return;
+        return false;
     t->wide = wide;
     if (t->done && t->text)
         text_compare(&t->lines[WHOLE], &t->lines[HAND], t->wide, &t->text_rows);
+    return true;
 }
 
 /* --- Rows ---------------------------------------------------------------------------------- */
@@ -206,7 +207,7 @@ static const struct column *columns(struct view *v, size_t *n)
     static const struct column side_by_side[COLUMNS] = {
         [PLACE] = {.title = "", .least = 5, .right = true},
         [LEFT] = {.title = "uncrashed", .least = 20, .yields = 1},
-        [RIGHT] = {.title = "this state", .least = 20, .yields = 2},
+        [RIGHT] = {.title = "this state", .least = 20, .yields = 1},
     };
     static const struct column unified[COLUMNS - 1] = {
         [PLACE] = {.title = "", .least = 5, .right = true},
@@ -446,6 +447,7 @@ struct view *difference_view(struct walk_states *states, const char *path)
 {
     static const struct view_ops ops = {
         .name = "difference",
+        .kind = VIEW_DIFFERENCE,
         .columns = columns,
         .count = count,
         .seek = view_seek_all,

@@ -16,9 +16,10 @@ struct view *difference_view(struct walk_states *states, const char *path);
 /* Goes on until the states are there and the file is compared. To be called after every move. */
 bool difference_view_settle(struct view *v, uint64_t deadline, bool *done, struct error *e);
 
-/* How wide its pane is; side by side from DIFFERENCE_WIDE on. */
+/* How wide its pane is; side by side from DIFFERENCE_WIDE on. True when its columns are others than
+ * before. */
 enum { DIFFERENCE_WIDE = 72 };
-void difference_view_width(struct view *v, int columns);
+bool difference_view_width(struct view *v, int columns);
 
 const char *difference_view_path(struct view *v);
 

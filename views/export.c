@@ -11,10 +11,10 @@
 #include "views/subgraph_words.h"
 
 static const struct export_format formats[] = {
-    {"dot", false, export_dot},
-    {"svg", false, export_svg},
-    {"png", true, export_png},
-    {"json", false, export_json},
+    {"dot", false, true, export_dot},
+    {"svg", false, true, export_svg},
+    {"png", true, true, export_png},
+    {"json", false, false, export_json},
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };

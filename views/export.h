@@ -26,6 +26,7 @@
 struct export_format {
     const char *name;
     bool binary; /* nothing for a terminal */
+    bool drawn;  /* by Graphviz, which takes its time */
     bool (*write)(const struct subgraph *s, struct buf *out, struct error *e);
 };
 
@@ -38,6 +39,10 @@ const struct export_format *export_format_of(const char *path, struct error *e);
 /* Writes a file, as a whole; format NULL: by its suffix. */
 bool export_file(const struct subgraph *s, const char *path, const struct export_format *format,
                  struct error *e);
+
+/* Draws what was planned (views/export_plan.h): dot, svg or png. From any thread. */
+struct export_plan;
+bool export_draw(const struct export_plan *p, const char *format, struct buf *out, struct error *e);
 
 bool export_dot(const struct subgraph *s, struct buf *out, struct error *e);
 bool export_svg(const struct subgraph *s, struct buf *out, struct error *e);

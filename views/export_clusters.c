@@ -2,20 +2,19 @@
 #include "views/export_clusters.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/escape.h"
 #include "engine/mem.h"
 #include "engine/scratch.h"
-#include "engine/vec.h"
+#include "views/graphviz.h"
 
 struct frame_of {
     uint32_t behaviour;
     uint32_t nodes; /* ops that are shown of it */
     bool kept;
-    Agraph_t *graph;
+    size_t drawn; /* its place among those that are drawn, plus 1; 0: not yet */
 };
 
 struct frames {
@@ -84,33 +83,27 @@ static struct frame_of *kept_from(struct frames *f, uint32_t b)
     return NULL;
 }
 
-static Agraph_t *draw_frame(struct frames *f, Agraph_t *g, struct frame_of *frame)
+static size_t draw_frame(struct frames *f, struct export_frames *out, struct frame_of *frame)
 {
-    char name[32];
     struct buf label = {0};
     struct buf work = {0};
 
-    if (frame->graph)
-        return frame->graph;
-    struct frame_of *outer = kept_from(f, behaviour_at(f, frame->behaviour)->parent);
-    Agraph_t *around = outer ? draw_frame(f, g, outer) : g;
-    snprintf(name, sizeof name, "cluster%" PRIu32, frame->behaviour);
-    frame->graph = agsubg(around, name, 1);
+    if (frame->drawn)
+        return frame->drawn - 1;
+    struct frame_of *around = kept_from(f, behaviour_at(f, frame->behaviour)->parent);
+    size_t outer = around ? draw_frame(f, out, around) : NO_FRAME;
     buf_printf(&label, "behaviour %" PRIu32 ": ", frame->behaviour);
     analysis_add_work(&work, f->s->analysis, behaviour_at(f, frame->behaviour));
     graphviz_add_text(&label, buf_string(&work));
     buf_free(&work);
-    graphviz_set(frame->graph, "label", buf_string(&label));
-    graphviz_set(frame->graph, "fontsize", "11");
-    graphviz_set(frame->graph, "color", "#999999");
-    graphviz_set(frame->graph, "style", "rounded");
-    graphviz_set(frame->graph, "labeljust", "l");
+    vec_push(&out->at, (struct export_frame){frame->behaviour, xstrdup(buf_string(&label)), outer});
     buf_free(&label);
-    return frame->graph;
+    frame->drawn = out->at.n;
+    return frame->drawn - 1;
 }
 
 /* Syncs are actions of behaviours, too: each goes into the smallest frame that has its event. */
-static void place_syncs(struct frames *f, Agraph_t *g, Agraph_t **out)
+static void place_syncs(struct frames *f, struct export_frames *out)
 {
     const struct behaviours *list = f->s->analysis->behaviours;
     uint32_t *actions = NULL;
@@ -126,8 +119,8 @@ static void place_syncs(struct frames *f, Agraph_t *g, Agraph_t **out)
             bool has = false;
             for (size_t a = 0; a < n && f->s->nodes[i].kind == SUBGRAPH_SYNC; a++)
                 has |= list->actions[actions[a]].event == f->s->nodes[i].event;
-            if (has && (out[i] == g || frame->nodes < f->ops))
-                out[i] = draw_frame(f, g, frame);
+            if (has && (out->of[i] == NO_FRAME || frame->nodes < f->ops))
+                out->of[i] = draw_frame(f, out, frame);
         }
     }
     free(actions);
@@ -139,10 +132,11 @@ static int larger_first(const void *a, const void *b)
     return (x->nodes < y->nodes) - (x->nodes > y->nodes);
 }
 
-void export_clusters(Agraph_t *g, const struct subgraph *s, Agraph_t **out)
+void export_frames_choose(struct export_frames *out, const struct subgraph *s)
 {
     struct frames f = {.s = s};
 
+    *out = (struct export_frames){.of = xcalloc(s->n + 1, sizeof *out->of)};
     count_nodes(&f);
     choose(&f);
     /* Smaller ones come later, and win. */
@@ -153,9 +147,18 @@ void export_clusters(Agraph_t *g, const struct subgraph *s, Agraph_t **out)
         scratch_put(&f.places, f.at.at[i].behaviour, i);
     for (size_t i = 0; i < s->n; i++) {
         struct frame_of *frame = kept_from(&f, s->nodes[i].behaviour);
-        out[i] = frame ? draw_frame(&f, g, frame) : g;
+        out->of[i] = frame ? draw_frame(&f, out, frame) : NO_FRAME;
     }
-    place_syncs(&f, g, out);
+    place_syncs(&f, out);
     vec_free(&f.at);
     scratch_free(&f.places);
+}
+
+void export_frames_free(struct export_frames *f)
+{
+    for (size_t i = 0; i < f->at.n; i++)
+        free(f->at.at[i].label);
+    vec_free(&f->at);
+    free(f->of);
+    *f = (struct export_frames){0};
 }

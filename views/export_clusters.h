@@ -8,9 +8,22 @@
 #define VIEWS_EXPORT_CLUSTERS_H
 
 #include "engine/subgraph.h"
-#include "views/graphviz.h"
+#include "engine/vec.h"
 
-/* Adds the frames to g; out[i] is the innermost of node i, or g itself. */
-void export_clusters(Agraph_t *g, const struct subgraph *s, Agraph_t **out);
+#define NO_FRAME SIZE_MAX
+
+struct export_frame {
+    uint32_t behaviour;
+    char *label;  /* safe to show, for Graphviz */
+    size_t outer; /* the frame around it, which stands before it; NO_FRAME: none */
+};
+
+struct export_frames {
+    vec_of(struct export_frame) at;
+    size_t *of; /* by node: the innermost, or NO_FRAME */
+};
+
+void export_frames_choose(struct export_frames *out, const struct subgraph *s);
+void export_frames_free(struct export_frames *f);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A subgraph as a graph of Graphviz: for people who look at it on paper. Labels are HTML-like ones;
- * all text in them is escaped twice, against terminals and against HTML.
+ * A subgraph as a graph of Graphviz: for people who look at it on paper. Labels are HTML-like ones.
  */
 #include "views/export.h"
 
@@ -12,18 +11,15 @@
 
 #include "engine/escape.h"
 #include "engine/mem.h"
-#include "views/export_clusters.h"
+#include "views/export_plan.h"
 #include "views/graphviz.h"
 #include "views/subgraph_words.h"
-
-/* Columns; longer paths are cut in the middle, longer titles at the end. */
-enum { PATH_COLUMNS = 48, WHAT_COLUMNS = 48, PLACE_COLUMNS = 48, TITLE_COLUMNS = 110 };
 
 /* Beyond so many edges their rules hide more than they say. */
 enum { EDGE_LABELS_MAX = 60 };
 
 #define FONT      "Helvetica,Arial,sans-serif"
-#define SMALL     "10"
+#define SMALL     EXPORT_SMALL
 #define PRINT_DPI "144"
 
 /* How nodes look: in colour, and without. */
@@ -58,29 +54,10 @@ static const struct look *look_of(const struct subgraph_node *node)
 
 /* ---- text ---- */
 
-/* Safe text, for HTML; backslashes doubled, since \N would be the node's name here too. */
-static void add_html(struct buf *out, const char *safe, int columns, bool middle)
-{
-    struct buf cut = {0}, doubled = {0};
-
-    if (middle)
-        escape_cut_middle(&cut, safe, columns, escape_locale());
-    else
-        escape_cut(&cut, safe, columns, escape_locale());
-    for (const char *c = buf_string(&cut); *c; c++) {
-        if (*c == '\\')
-            buf_char(&doubled, *c);
-        buf_char(&doubled, *c);
-    }
-    escape_xml(out, buf_string(&doubled));
-    buf_free(&cut);
-    buf_free(&doubled);
-}
-
 /* An attribute that is HTML: the library tells it from text by how the string was made. */
-static void set_html(Agraph_t *g, void *thing, const char *name, const struct buf *html)
+static void set_html(Agraph_t *g, void *thing, const char *name, const char *html)
 {
-    char *text = agstrdup_html(g, (char *)(uintptr_t)buf_string(html));
+    char *text = agstrdup_html(g, (char *)(uintptr_t)html);
 
     graphviz_set(thing, name, "");
     agset(thing, (char *)(uintptr_t)name, text);
@@ -89,59 +66,13 @@ static void set_html(Agraph_t *g, void *thing, const char *name, const struct bu
 
 /* ---- nodes ---- */
 
-static void add_line(struct buf *html, const struct cell *c, int columns, bool middle)
+static Agnode_t *add_node(Agraph_t *g, Agraph_t *frame, const struct subgraph_node *node,
+                          const struct export_node *words)
 {
-    if (!c->text.n)
-        return;
-    buf_text(html, "<BR/>");
-    add_html(html, buf_string(&c->text), columns, middle);
-}
-
-/* The call, the path, the source line. */
-static bool label_node(struct buf *html, const struct subgraph *s, size_t i, struct error *e)
-{
-    const struct subgraph_node *node = &s->nodes[i];
-    struct cell what = {0}, file = {0}, function = {0}, source = {0}, name = {0};
-    bool ok = node_what(&what, s, i, e) && node_path(&file, s, i, e) &&
-              node_place(&function, &source, s, i, e);
-
-    node_name(&name, s, i);
-    buf_text(html, "<B>");
-    if (node->mark)
-        buf_printf(html, "%s ", mark_sign(node->mark));
-    add_html(html, buf_string(&what.text), WHAT_COLUMNS, false);
-    buf_text(html, "</B>");
-    add_line(html, &file, PATH_COLUMNS, true);
-    if (source.text.n)
-        cell_gap(&function);
-    cell_text(&function, STYLE_PLAIN, buf_string(&source.text), source.text.n);
-    buf_printf(html, "<BR/><FONT POINT-SIZE=\"" SMALL "\">%s", buf_string(&name.text));
-    if (node->mark)
-        buf_printf(html, ", %s", mark_word(node->mark));
-    add_line(html, &function, PLACE_COLUMNS, true);
-    buf_text(html, "</FONT>");
-    cell_free(&what);
-    cell_free(&file);
-    cell_free(&function);
-    cell_free(&source);
-    cell_free(&name);
-    return ok;
-}
-
-static bool add_node(Agraph_t *g, Agraph_t *cluster, Agnode_t **out, const struct subgraph *s,
-                     size_t i, struct error *e)
-{
-    const struct subgraph_node *node = &s->nodes[i];
     const struct look *look = look_of(node);
-    struct cell name = {0};
-    struct buf html = {0};
+    Agnode_t *n = agnode(frame, words->name, 1);
 
-    node_name(&name, s, i);
-    if (!node->event) /* several can be pretended after one event */
-        cell_add(&name, STYLE_PLAIN, " (%zu)", i);
-    Agnode_t *n = agnode(cluster, (char *)(uintptr_t)buf_string(&name.text), 1);
-    bool ok = label_node(&html, s, i, e);
-    set_html(g, n, "label", &html);
+    set_html(g, n, "label", words->html);
     graphviz_set(n, "shape", look->shape);
     graphviz_set(n, "style", look->style);
     graphviz_set(n, "fillcolor", look->fill);
@@ -150,10 +81,21 @@ static bool add_node(Agraph_t *g, Agraph_t *cluster, Agnode_t **out, const struc
         graphviz_set(n, "penwidth", "3");
     if (node->kind == SUBGRAPH_SYNC)
         graphviz_set(n, "peripheries", "2");
-    buf_free(&html);
-    cell_free(&name);
-    *out = n;
-    return ok;
+    return n;
+}
+
+static Agraph_t *add_frame(Agraph_t *around, const struct export_frame *frame)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "cluster%" PRIu32, frame->behaviour);
+    Agraph_t *g = agsubg(around, name, 1);
+    graphviz_set(g, "label", frame->label);
+    graphviz_set(g, "fontsize", "11");
+    graphviz_set(g, "color", "#999999");
+    graphviz_set(g, "style", "rounded");
+    graphviz_set(g, "labeljust", "l");
+    return g;
 }
 
 /* ---- edges ---- */
@@ -200,28 +142,6 @@ static void add_edge(Agraph_t *g, Agnode_t **nodes, const struct subgraph_edge *
 }
 
 /* ---- title and legend ---- */
-
-static void set_title(Agraph_t *g, const struct subgraph *s)
-{
-    struct buf html = {0}, safe = {0};
-    const char *session = session_path(s->analysis->session), *slash = strrchr(session, '/');
-
-    escape_add(&safe, s->title ? s->title : "", s->title ? strlen(s->title) : 0, escape_locale());
-    buf_text(&html, "<B>");
-    add_html(&html, buf_string(&safe), TITLE_COLUMNS, false);
-    buf_text(&html, "</B><BR ALIGN=\"LEFT\"/><FONT POINT-SIZE=\"" SMALL "\">");
-    session = slash ? slash + 1 : session;
-    buf_clear(&safe);
-    escape_add(&safe, session, strlen(session), escape_locale());
-    add_html(&html, buf_string(&safe), TITLE_COLUMNS, true);
-    buf_printf(&html, ", model %s", s->analysis->graph->model.name);
-    if (s->left_out)
-        buf_printf(&html, ", %" PRIu64 " ops are left out", s->left_out);
-    buf_text(&html, "<BR ALIGN=\"LEFT\"/></FONT>");
-    set_html(g, g, "label", &html);
-    buf_free(&html);
-    buf_free(&safe);
-}
 
 static bool has_mark(const struct subgraph *s, uint8_t kind, uint8_t mark)
 {
@@ -288,7 +208,7 @@ static void add_legend(Agraph_t *g, const struct subgraph *s)
     if (has_edge(s, SUBGRAPH_MISSING))
         legend_line(&html, "- - - &gt;", "#b71c1c", "nothing orders these: the bug, in bold boxes");
     buf_text(&html, "</TABLE>");
-    set_html(g, n, "label", &html);
+    set_html(g, n, "label", buf_string(&html));
     graphviz_set(n, "shape", "plaintext");
     graphviz_set(n, "fontsize", SMALL);
     buf_free(&html);
@@ -318,30 +238,31 @@ static void set_defaults(Agraph_t *g)
         agattr(g, AGEDGE, (char *)(uintptr_t)edge[i][0], (char *)(uintptr_t)edge[i][1]);
 }
 
-/* The caller closes it. Inside graphviz_enter(); NULL with an error. */
-static Agraph_t *make_graph(const struct subgraph *s, struct error *e)
+/* The caller closes it. Inside graphviz_enter(). */
+static Agraph_t *make_graph(const struct export_plan *p)
 {
     char name[] = "flotsam";
     Agraph_t *g = agopen(name, Agdirected, NULL);
+    const struct subgraph *s = &p->graph;
     Agnode_t **nodes = xcalloc(s->n + 1, sizeof *nodes);
-    Agraph_t **clusters = xcalloc(s->n + 1, sizeof *clusters);
-    bool ok = true;
+    Agraph_t **frames = xcalloc(p->frames.at.n + 1, sizeof *frames);
 
     set_defaults(g);
-    set_title(g, s);
-    export_clusters(g, s, clusters);
-    for (size_t i = 0; ok && i < s->n; i++)
-        ok = add_node(g, clusters[i], &nodes[i], s, i, e);
-    for (size_t i = 0; ok && i < s->edge_count; i++)
+    set_html(g, g, "label", p->title);
+    for (size_t i = 0; i < p->frames.at.n; i++) {
+        const struct export_frame *frame = &p->frames.at.at[i];
+        frames[i] = add_frame(frame->outer == NO_FRAME ? g : frames[frame->outer], frame);
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        size_t frame = p->frames.of[i];
+        nodes[i] = add_node(g, frame == NO_FRAME ? g : frames[frame], &s->nodes[i], &p->nodes[i]);
+    }
+    for (size_t i = 0; i < s->edge_count; i++)
         add_edge(g, nodes, &s->edges[i], s->edge_count <= EDGE_LABELS_MAX);
     if (s->n)
         add_legend(g, s);
     free(nodes);
-    free(clusters);
-    if (!ok) {
-        agclose(g);
-        g = NULL;
-    }
+    free(frames);
     return g;
 }
 
@@ -359,35 +280,42 @@ static bool write_dot(Agraph_t *g, struct buf *out, struct error *e)
     return ok || error_errno(e, "cannot write the graph");
 }
 
-static bool write_graph(const struct subgraph *s, const char *render, struct buf *out,
-                        struct error *e)
+bool export_draw(const struct export_plan *p, const char *format, struct buf *out, struct error *e)
 {
     struct graphviz z;
+    bool render = strcmp(format, "dot") != 0;
 
     graphviz_enter(&z);
-    Agraph_t *g = make_graph(s, e);
-    bool ok = g != NULL;
-    if (ok && render && !strcmp(render, "png"))
+    Agraph_t *g = make_graph(p);
+    if (!strcmp(format, "png"))
         graphviz_set(g, "dpi", PRINT_DPI);
-    if (ok)
-        ok = render ? graphviz_render(&z, g, render, out, e) : write_dot(g, out, e);
-    if (g)
-        agclose(g);
+    bool ok = render ? graphviz_render(&z, g, format, out, e) : write_dot(g, out, e);
+    agclose(g);
     graphviz_leave(&z);
+    return ok;
+}
+
+static bool plan_and_draw(const struct subgraph *s, const char *format, struct buf *out,
+                          struct error *e)
+{
+    struct export_plan *p = export_plan_make(s, e);
+    bool ok = p && export_draw(p, format, out, e);
+
+    export_plan_free(p);
     return ok;
 }
 
 bool export_dot(const struct subgraph *s, struct buf *out, struct error *e)
 {
-    return write_graph(s, NULL, out, e);
+    return plan_and_draw(s, "dot", out, e);
 }
 
 bool export_svg(const struct subgraph *s, struct buf *out, struct error *e)
 {
-    return write_graph(s, "svg", out, e);
+    return plan_and_draw(s, "svg", out, e);
 }
 
 bool export_png(const struct subgraph *s, struct buf *out, struct error *e)
 {
-    return write_graph(s, "png", out, e);
+    return plan_and_draw(s, "png", out, e);
 }

@@ -45,8 +45,9 @@ static void add_outcome(struct lines *l, const json_t *bug, const char *label)
     if (gone)
         cell_add(c, STYLE_PLAIN, ": none of %" JSON_INTEGER_FORMAT " states is left", was);
     else
-        cell_add(c, STYLE_PLAIN, ": %" JSON_INTEGER_FORMAT " states, before %" JSON_INTEGER_FORMAT,
-                 now, was);
+        cell_add(c, STYLE_PLAIN,
+                 ": %" JSON_INTEGER_FORMAT " state%s, %" JSON_INTEGER_FORMAT " before", now,
+                 now == 1 ? "" : "s", was);
     buf_free(&word);
 }
 

@@ -40,7 +40,7 @@ static bool tell_node(struct graph_detail *d, const struct subgraph *s, size_t n
     if (at->mark)
         cell_add(c, mark_style(at->mark), " %s %s", mark_sign(at->mark), mark_word(at->mark));
     if (at->kind == SUBGRAPH_OP)
-        cell_add(c, STYLE_DIM, " event %" PRIu64, at->event);
+        cell_add(c, STYLE_DIM, ", event %" PRIu64, at->event);
     ok = ok && node_place(&function, &source, s, node, e);
     if (ok && function.text.n) {
         c = new_line(d);
@@ -49,7 +49,7 @@ static bool tell_node(struct graph_detail *d, const struct subgraph *s, size_t n
             cell_add(c, STYLE_SOURCE_LINE, " %s", buf_string(&source.text));
     }
     if (at->behaviour != NO_BEHAVIOUR)
-        cell_add(c, STYLE_DIM, " behaviour %" PRIu32, at->behaviour);
+        cell_add(c, STYLE_DIM, ", behaviour %" PRIu32, at->behaviour);
     cell_free(&function);
     cell_free(&source);
     return ok;

@@ -44,7 +44,7 @@ enum picture_state {
 };
 enum picture_state graph_picture_poll(struct graph_picture *p, struct error *e);
 
-/* The same, but waits; for scripts. */
+/* The same, but waits; for tests. */
 bool graph_picture_wait(struct graph_picture *p, struct error *e);
 
 /* What is shown; NULL before the first. */

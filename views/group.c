@@ -189,7 +189,7 @@ static void add_saved(struct group_table *t, struct cell *c)
     }
     cell_add(c, STYLE_PLAIN, "; ");
     cell_add(c, STYLE_NUMBER, "%s%" PRIu64 " of %" PRIu64, exact ? "" : "at most ", saved, all);
-    cell_add(c, STYLE_PLAIN, " schedules need no test%s",
+    cell_add(c, STYLE_PLAIN, " schedules saved%s",
              t->group->signatures > GROUP_COUNTED ? ", and more" : "");
 }
 

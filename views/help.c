@@ -23,7 +23,7 @@ static const struct column *columns(struct view *v, size_t *n)
     static const struct column all[COLUMNS] = {
         [KEY] = {.title = "key", .least = 6, .most = 16},
         [NAME] = {.title = "command", .least = 14, .most = 24, .yields = 1},
-        [TEXT] = {.title = "what it does", .least = 20, .yields = 2},
+        [TEXT] = {.title = "what", .least = 20, .yields = 2},
     };
     (void)v;
     *n = COLUMNS;

@@ -76,6 +76,8 @@ bool op_what(struct cell *c, struct analysis *a, uint32_t number, struct error *
     }
     if (op->kind != OP_NAME && op->kind != OP_SIZE)
         cell_add(c, STYLE_FLAG, " %s", report_op_kind(op));
+    if (op->flags & OP_REPLACED)
+        cell_add(c, STYLE_FLAG, " replaced");
     if (op->flags & OP_CARRIED)
         cell_add(c, STYLE_FLAG, " carried");
     return true;

@@ -246,6 +246,19 @@ static uint64_t row_of_event(const struct schedule_table *t, uint64_t number)
     return 0;
 }
 
+/* The row of the sync that is pretended after an event. */
+static uint64_t row_of_pretended(const struct schedule_table *t, uint64_t number)
+{
+    const struct schedule_rows *rows = t->rows;
+    struct event event;
+
+    if (!session_event(t->analysis->session, number, &event, NULL))
+        return 0;
+    size_t i = places_before(rows, event.exit + 1);
+    bool there = i < rows->n && rows->at[i].position == event.exit + 1;
+    return there ? row_of_place(t, i) : 0;
+}
+
 static uint64_t find(struct view *v, const struct subject *s)
 {
     const struct schedule_table *t = (struct schedule_table *)v;
@@ -271,13 +284,22 @@ uint64_t schedule_view_here(struct view *v)
 
     if (!t->rows->done)
         return 0;
-    uint64_t sync = here ? row_of_event(t, here) : 0;
+    uint64_t sync = !here                        ? 0
+                    : walk_at_pretended(t->walk) ? row_of_pretended(t, here)
+                                                 : row_of_event(t, here);
     if (sync || last == NO_OP)
         return sync;
     return row_of_place(t, t->rows->row_of[last]);
 }
 
 /* --- Cells --------------------------------------------------------------------------------- */
+
+enum walk_mark schedule_mark_of(const struct walk *w, uint32_t op)
+{
+    enum walk_mark mark = walk_mark(w, op);
+
+    return mark == WALK_FLIGHT && walk_chosen(w, op) ? WALK_LOST : mark;
+}
 
 void schedule_sign(struct cell *c, enum walk_mark mark)
 {
@@ -328,7 +350,10 @@ static void add_note(struct cell *c, const struct walk *w, uint32_t op)
         cell_add(c, STYLE_OP_LOST, walk_chosen(w, op) ? "lost" : "lost with it");
         return;
     case WALK_FLIGHT:
-        cell_add(c, STYLE_OP_FLIGHT, walk_chosen(w, op) ? "stays lost" : "in flight");
+        if (walk_chosen(w, op))
+            cell_add(c, STYLE_OP_LOST, "stays lost");
+        else
+            cell_add(c, STYLE_OP_FLIGHT, "in flight");
         return;
     case WALK_UNISSUED:
         return;
@@ -346,7 +371,7 @@ static bool draw_op(struct schedule_table *t, uint32_t number, struct row *out, 
     if (!session_event(a->session, op->event, &event, e))
         return false;
     cell_add(&out->cells[EVENT], STYLE_NUMBER, "%" PRIu64, op->event);
-    schedule_mark(what, walk_mark(t->walk, number));
+    schedule_mark(what, schedule_mark_of(t->walk, number));
     bool creates = event.call == CALL_OPEN && op->kind == OP_NAME;
     const char *call = creates ? "create" : call_name(event.call);
     cell_add(what, trace_call_style(creates ? CALL_MKNOD : event.call), "%-*s ", CALL_WIDTH, call);
@@ -357,6 +382,8 @@ static bool draw_op(struct schedule_table *t, uint32_t number, struct row *out, 
         trace_path(&out->cells[FILE_PATH], a->session, 0, event.dir);
     else
         add_part(t, out, op);
+    if (op->flags & OP_REPLACED)
+        cell_add(what, STYLE_FLAG, " replaced");
     if (op->flags & OP_CARRIED)
         cell_add(what, STYLE_FLAG, " carried");
     add_note(&out->cells[NOTE], t->walk, number);
@@ -530,7 +557,7 @@ struct view *schedule_view(struct schedule_rows *rows, struct walk *walk)
         [WHAT] = {.title = "op", .least = 20, .most = 60, .yields = 1},
         [FILE_PATH] = {.title = "file", .least = 8, .most = 32, .yields = 2},
         [FUNCTION] = {.title = "function", .least = 10, .most = 32, .yields = 3},
-        [NOTE] = {.title = "", .least = 4, .yields = 4},
+        [NOTE] = {.title = "", .least = 4},
     };
     struct schedule_table *t = xcalloc(1, sizeof *t);
 

@@ -36,6 +36,9 @@ bool schedule_crash_words(struct cell *c, struct analysis *a, const struct walk 
                           struct error *e);
 void schedule_count_words(struct cell *c, const struct walk *w);
 
+/* What an op is to those who look at it: one in flight that was chosen to be lost is lost. */
+enum walk_mark schedule_mark_of(const struct walk *w, uint32_t op);
+
 /* The sign of a mark in its style; and with a space behind it. */
 void schedule_sign(struct cell *c, enum walk_mark mark);
 void schedule_mark(struct cell *c, enum walk_mark mark);

@@ -156,7 +156,7 @@ static bool detail(struct view *v, uint64_t row, size_t n, struct cell *out, boo
     if (!*more)
         return true;
     if (t->walk)
-        schedule_mark(out, walk_mark(t->walk, ops[n]));
+        schedule_mark(out, schedule_mark_of(t->walk, ops[n]));
     cell_add(out, STYLE_NUMBER, "%" PRIu64 " ", t->analysis->graph->ops[ops[n]].event);
     return op_what(out, t->analysis, ops[n], e);
 }
@@ -216,6 +216,7 @@ struct view *source_view(struct analysis *a, struct links *links, struct walk *w
 {
     static const struct view_ops ops = {
         .name = "source",
+        .kind = VIEW_SOURCE,
         .columns = columns,
         .count = count,
         .seek = view_seek_all,

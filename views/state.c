@@ -12,6 +12,10 @@ enum { NAME, SIZE, WHAT, COLUMNS };
 /* Bytes that are compared to say where a file differs; beyond that it only says that it does. */
 enum { COMPARED_MAX = 256 << 10 };
 
+/* How far it is looked ahead for names that come next, and how many of them are listed: enough to
+ * see where the run goes on. */
+enum { OPS_AHEAD = 1024, LATER_MAX = 20 };
+
 /* One name in one of the states. */
 struct named {
     char *path;
@@ -30,13 +34,17 @@ enum side { HAND, WHOLE, SIDES };
 
 struct pair {
     const struct named *at[SIDES]; /* NULL: not there */
+    const struct named *later;     /* it comes after the crash; NULL otherwise */
 };
 
 struct state_table {
     struct view view;
     struct walk_states *states;
+    struct analysis *analysis;
+    const struct walk *walk;
     uint64_t version; /* of the walk that the rows are of; 0: none */
     struct names names[SIDES];
+    struct names later;
     vec_of(struct pair) rows;
 };
 
@@ -83,11 +91,88 @@ static void compare(struct state_table *t)
                     : k == whole->at.n ? -1
                                        : compare_paths(hand->at.at[i].path, whole->at.at[k].path);
         struct pair pair = {
-            {order <= 0 ? &hand->at.at[i] : NULL, order >= 0 ? &whole->at.at[k] : NULL}};
+            {order <= 0 ? &hand->at.at[i] : NULL, order >= 0 ? &whole->at.at[k] : NULL}, NULL};
         vec_push(&t->rows, pair);
         i += order <= 0;
         k += order >= 0;
     }
+}
+
+/* --- What comes after the crash ------------------------------------------------------------ */
+
+/* The name that an event makes; false when it makes none. */
+static bool makes_name(struct session *s, const struct event *event, struct named *out)
+{
+    uint32_t path;
+
+    switch (event->call) {
+    case CALL_OPEN:
+    case CALL_MKNOD:
+    case CALL_LINK:
+    case CALL_MKDIR:
+    case CALL_SYMLINK:
+        path = event->path;
+        break;
+    case CALL_RENAME:
+        path = event->other_path;
+        break;
+    default:
+        return false;
+    }
+    *out = (struct named){.file = event->file, .path = xstrdup(session_string(s, path))};
+    return true;
+}
+
+static bool has_path(const struct names *n, const char *path)
+{
+    size_t low = 0, high = n->at.n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = compare_paths(n->at.at[middle].path, path);
+        if (!order)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/* Whether a name is not there already, nor listed as one that comes. */
+static bool is_new(const struct state_table *t, const char *path)
+{
+    for (size_t i = 0; i < t->later.at.n; i++)
+        if (!strcmp(t->later.at.at[i].path, path))
+            return false;
+    return !has_path(&t->names[HAND], path) && !has_path(&t->names[WHOLE], path);
+}
+
+static bool look_ahead(struct state_table *t, struct error *e)
+{
+    const struct graph *g = t->analysis->graph;
+    uint32_t op = walk_issued(t->walk),
+             end = g->n - op < OPS_AHEAD ? (uint32_t)g->n : op + OPS_AHEAD;
+    struct named name;
+    struct event event;
+
+    names_free(&t->later);
+    for (; op < end && t->later.at.n < LATER_MAX; op++) {
+        if (g->ops[op].kind != OP_NAME || g->ops[op].flags & OP_CARRIED)
+            continue;
+        if (!session_event(t->analysis->session, g->ops[op].event, &event, e))
+            return false;
+        if (!makes_name(t->analysis->session, &event, &name))
+            continue;
+        if (is_new(t, name.path))
+            vec_push(&t->later.at, name);
+        else
+            free(name.path);
+    }
+    for (size_t i = 0; i < t->later.at.n; i++)
+        vec_push(&t->rows, ((struct pair){.later = &t->later.at.at[i]}));
+    return true;
 }
 
 bool state_view_settle(struct view *v, uint64_t deadline, bool *done, struct error *e)
@@ -104,6 +189,8 @@ bool state_view_settle(struct view *v, uint64_t deadline, bool *done, struct err
     state_walk(walk_states_hand(t->states), collect, &t->names[HAND]);
     state_walk(walk_states_whole(t->states), collect, &t->names[WHOLE]);
     compare(t);
+    if (!look_ahead(t, e))
+        return false;
     t->version = version;
     return true;
 }
@@ -161,6 +248,8 @@ static bool as_expected(struct state_table *t, const struct pair *p)
 {
     const struct named *hand = p->at[HAND], *whole = p->at[WHOLE];
 
+    if (p->later)
+        return true;
     if (!hand || !whole || hand->kind != whole->kind || hand->mode != whole->mode)
         return false;
     if (hand->kind == FILE_SYMLINK)
@@ -217,6 +306,10 @@ static bool add_what(struct state_table *t, const struct pair *p, struct cell *c
 {
     const struct named *hand = p->at[HAND], *whole = p->at[WHOLE];
 
+    if (p->later) {
+        cell_add(c, STYLE_OP_UNISSUED, "not yet");
+        return true;
+    }
     if (!hand || !whole) {
         add_one_sided(t, p, c);
         return true;
@@ -250,6 +343,12 @@ static const struct column *columns(struct view *v, size_t *n)
     (void)v;
     *n = COLUMNS;
     return all;
+}
+
+/* Whichever there is. */
+static const struct named *shown(const struct pair *p)
+{
+    return p->at[HAND] ? p->at[HAND] : p->at[WHOLE] ? p->at[WHOLE] : p->later;
 }
 
 static uint64_t count(struct view *v)
@@ -289,7 +388,10 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     }
     const struct pair *p = &t->rows.at[row - 1];
     const struct named *hand = p->at[HAND];
-    add_name(&out->cells[NAME], hand ? hand : p->at[WHOLE]);
+    if (p->later) /* not in the tree */
+        cell_escape(&out->cells[NAME], STYLE_OP_UNISSUED, p->later->path, strlen(p->later->path));
+    else
+        add_name(&out->cells[NAME], shown(p));
     if (!hand)
         cell_add(&out->cells[SIZE], STYLE_DIM, "%s", glyph(GLYPH_DASH));
     else if (hand->kind == FILE_REGULAR)
@@ -304,7 +406,7 @@ static bool subject(struct view *v, uint64_t row, struct subject *out, struct er
     if (!settled(t) || row > t->rows.n)
         return view_no_subject(v, row, out, e);
     const struct pair *p = &t->rows.at[row - 1];
-    *out = (struct subject){SUBJECT_FILE, (p->at[HAND] ? p->at[HAND] : p->at[WHOLE])->file, NULL};
+    *out = (struct subject){SUBJECT_FILE, shown(p)->file, NULL};
     return true;
 }
 
@@ -319,6 +421,11 @@ static uint64_t find(struct view *v, const struct subject *s)
     return 0;
 }
 
+uint64_t state_view_version(const struct view *v)
+{
+    return ((const struct state_table *)v)->version;
+}
+
 const char *state_view_path(struct view *v, uint64_t row)
 {
     const struct state_table *t = (struct state_table *)v;
@@ -326,7 +433,7 @@ const char *state_view_path(struct view *v, uint64_t row)
     if (!settled(t) || row < 1 || row > t->rows.n)
         return NULL;
     const struct pair *p = &t->rows.at[row - 1];
-    return (p->at[HAND] ? p->at[HAND] : p->at[WHOLE])->path;
+    return shown(p)->path;
 }
 
 uint64_t state_view_first(struct view *v)
@@ -345,14 +452,16 @@ static void close_view(struct view *v)
 
     for (int side = 0; side < SIDES; side++)
         names_free(&t->names[side]);
+    names_free(&t->later);
     vec_free(&t->rows);
     free(t);
 }
 
-struct view *state_view(struct walk_states *states)
+struct view *state_view(struct walk_states *states, struct analysis *a, const struct walk *w)
 {
     static const struct view_ops ops = {
         .name = "state",
+        .kind = VIEW_STATE,
         .columns = columns,
         .count = count,
         .seek = view_seek_all,
@@ -366,5 +475,7 @@ struct view *state_view(struct walk_states *states)
 
     t->view.ops = &ops;
     t->states = states;
+    t->analysis = a;
+    t->walk = w;
     return &t->view;
 }

@@ -49,6 +49,8 @@ static void op_what_short(struct cell *c, const struct analysis *a, const struct
             cell_gap(c);
         op_part(c, op);
     }
+    if (op->flags & OP_REPLACED)
+        cell_add(c, STYLE_FLAG, " replaced");
     if (op->flags & OP_CARRIED)
         cell_add(c, STYLE_FLAG, " carried");
 }

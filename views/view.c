@@ -156,3 +156,8 @@ void view_close_plain(struct view *v)
 {
     free(v);
 }
+
+bool view_is(const struct view *v, enum view_kind kind)
+{
+    return v && v->ops->kind == kind;
+}

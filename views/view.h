@@ -194,7 +194,8 @@ struct column {
     int least;  /* columns of the terminal that it should have at the least */
     int most;   /* and at the most, when its neighbours want room; 0: no limit */
     bool right; /* numbers: aligned to the right */
-    int yields; /* who gives up room first when there is too little: the highest; 0 never does */
+    int yields; /* who gives up room first when there is too little: the highest; 0 never does;
+                   equal ones share it */
 };
 
 struct row {
@@ -206,8 +207,12 @@ void row_free(struct row *r);
 
 struct view;
 
+/* Those that are more than this table, for who has to tell them apart. */
+enum view_kind { VIEW_PLAIN, VIEW_SOURCE, VIEW_STATE, VIEW_DIFFERENCE };
+
 struct view_ops {
     const char *name; /* as people type it */
+    enum view_kind kind;
 
     /* The columns, in order; *n is how many. They may depend on the session, never on reading all
      * of it. */
@@ -252,5 +257,8 @@ void view_close_plain(struct view *v);
 struct view {
     const struct view_ops *ops;
 };
+
+/* Whether there is a view, and of that kind. */
+bool view_is(const struct view *v, enum view_kind kind);
 
 #endif

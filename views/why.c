@@ -366,7 +366,7 @@ bool why_view(struct view **out, struct analysis *a, const struct groups *groups
     w->columns[LABEL] = (struct column){.title = "", .least = 5, .right = true};
     w->columns[LEFT] = (struct column){.title = w->titles[0], .least = 20, .yields = 1};
     w->columns[SIGN] = (struct column){.title = "", .least = 1};
-    w->columns[RIGHT] = (struct column){.title = w->titles[1], .least = 20, .yields = 2};
+    w->columns[RIGHT] = (struct column){.title = w->titles[1], .least = 20, .yields = 1};
     if (!say(w, e)) {
         close_view(&w->view);
         return false;

@@ -69,7 +69,8 @@ static const char *desk_name(enum desk_id desk)
     return names[desk];
 }
 
-/* A slice of work that has just begun, a command, what others said meanwhile, the screen. */
+/* A slice of work that has just begun, a command, what others said meanwhile, what is there at
+ * once, the screen. */
 static void frame(struct use *u, enum measure measure, const char *command)
 {
     struct debugger *d = u->d;
@@ -85,6 +86,7 @@ static void frame(struct use *u, enum measure measure, const char *command)
         debugger_complain(d, e.text);
     uint64_t done = clock_now();
     debugger_take(d);
+    debugger_work(d, clock_now() + LOOP_BRIEF);
     uint64_t taken = clock_now();
     debugger_draw(d);
     uint64_t end = clock_now();

@@ -33,7 +33,7 @@ report() {
 
 # What must not depend on when and where it was found.
 findings() {
-    report | jq -S 'del(.seconds, .session)'
+    report | jq -S 'del(.seconds, .effort, .session)'
 }
 
 # is JQ-CONDITION: of the report.
@@ -90,6 +90,19 @@ run 0 "$FLOTSAM" check "$session" --checker true
 is '.bugs == [] and .states.inconsistent == 0 and .states.complete'
 run 1 "$FLOTSAM" check "$session" --checker false
 is '(.bugs | length) == 1 and .states.inconsistent == .states.distinct'
+
+# Whether what was printed counts: a checker that wants it all fails, or gets nothing to want. States
+# that differ in nothing else are one then.
+wants="test ! -s \"\$FLOTSAM_STDOUT\""
+run 2 "$FLOTSAM" check "$session" --checker "$wants" --acknowledgements maybe
+run 1 "$FLOTSAM" check "$session" --checker "$wants" --acknowledgements yes
+told_apart=$(report | jq .states.distinct)
+run 0 "$FLOTSAM" check "$session" --checker "$wants" --acknowledgements no
+is ".states.distinct < $told_apart and .effort.memory_peak > 100000"
+sqlite3 "$session" "INSERT OR REPLACE INTO meta VALUES('acknowledgements', 'no')"
+run 0 "$FLOTSAM" check "$session" --checker "$wants"
+run 1 "$FLOTSAM" check "$session" --checker "$wants" --acknowledgements yes
+is '.effort.reused > 0'
 
 # ---- always the same ----
 

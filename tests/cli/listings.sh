@@ -150,15 +150,16 @@ for ((n = 1; n <= states; n += 11)); do
     rm -rf "$scratch/state"
 done
 [ "$agreed" -gt 10 ] || fail "only $agreed states were laid out"
-# What a lost op takes along is lost, too: a file whose unlink went with another is still there.
+# What a lost op takes along is lost, too: a file whose data went with its block is empty.
 read -r n path < <(jq -sr '.[0] as $states | [.[1][] | . as $s |
     ($states[.state - 1].lost | map(.op)) as $first | .lost |
-    select(all(.call == "unlink" or .kind != "name")) |
-    .[] | select(.call == "unlink" and (.op as $op | $first | index($op) | not)) |
+    select(all(.path == "manifest-1")) |
+    .[] | select(.kind == "data" and (.op as $op | $first | index($op) | not)) |
     "\($s.state) \(.path)"][0]' "$scratch/states.json" "$scratch/schedules.json")
-[ -n "${path:-}" ] || fail "no state lost an unlink that needed another"
+[ -n "${path:-}" ] || fail "no state lost data that needed a block"
 run 0 "$FLOTSAM" replay "$session" "state:$n" "$scratch/state"
-[ -e "$scratch/state/$path" ] || fail "state $n has no $path, though its unlink was lost"
+[ -e "$scratch/state/$path" ] || fail "state $n has no $path"
+[ ! -s "$scratch/state/$path" ] || fail "state $n has data of $path, though that was lost"
 rm -rf "$scratch/state"
 run 2 "$FLOTSAM" replay "$session" "state:$((states + 1))" "$scratch/state"
 says 'flotsam states lists them'

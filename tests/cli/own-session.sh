@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Neither the session nor the file that the program's output goes to is part of what is recorded,
-# even inside the data directory.
+# even inside the data directory. And what flotsam itself reports as done is durable by then.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 need jq
@@ -35,3 +35,15 @@ timeout 60 "$FLOTSAM" record -o "$session" --dir "$data" -- "$act" write 5 >prin
 has_events 1 '.call == "print" and .text == "finished\n"'
 has_events 0 '.path == "printed"'
 same_tree --except printed
+
+# Checked while it is recorded itself: when the result is printed, the removal of the last journal
+# has been synced, so that no power failure can bring it back and undo the report.
+mkdir "$scratch/kept"
+mv "$session" "$scratch/kept/s.flotsam"
+run 0 "$FLOTSAM" record -o "$session" --dir "$scratch/kept" -- \
+    "$FLOTSAM" check "$scratch/kept/s.flotsam" --checker true
+"$FLOTSAM" trace "$session" --json | jq -e '
+    (map(.call == "print") | index(true)) as $told | .[:$told] |
+    (map(.call == "unlink" or .call == "fdatasync" and .path == ".") | rindex(true)) as $last |
+    .[$last].call == "fdatasync" and any(.call == "unlink")' >/dev/null ||
+    fail "the report can be lost after it was printed"

@@ -295,6 +295,75 @@ states_of_list() { # nodes at 128, 144, 160; the last operation pushed the one a
     state 99 "$all" list_state 3 160 3
 }
 
+# backup_state VALID PRICE TAXED: in the last update, of item 1, which was 2 and 4 before.
+backup_state() {
+    word array 0 "$1"
+    word array 8 1
+    word array 16 2
+    word array 24 4
+    word array 80 "$2"
+    word array 88 "$3"
+}
+
+states_of_backup() {
+    state 0 "$fewer" backup_state 0 2 4
+    state 0 "$fewer" backup_state 1 2 4
+    state 0 "$fewer" backup_state 1 4 4
+    state 0 "$fewer" backup_state 1 4 8
+    state 0 "$fewer" backup_state 0 4 8
+    state 1 "$fewer" backup_state 0 4 4
+    state 1 "$all" backup_state 1 4 8
+    state 99 "$all" strange_backup
+    state 1 "$all" word array 88 0
+}
+
+strange_backup() {
+    word array 0 1 && word array 8 9
+}
+
+states_of_child() { # node 5 is the first child of node 2, whose children are at 136
+    state 0 "$fewer" word tree 136 0
+    state 0 "$fewer" lost_child
+    state 1 "$all" word tree 136 0
+    state 1 "$fewer" word tree 320 0
+    state 1 "$all" word tree 136 64
+}
+
+lost_child() {
+    word tree 136 0 && word tree 320 0
+}
+
+# undo_state COUNT FROM TO: in the last move, of 4 from account 3, which had 3, to account 0, which
+# had -1.
+undo_state() {
+    word accounts 0 "$1"
+    word accounts 8 3
+    word accounts 16 3
+    word accounts 24 0
+    negative accounts 32 -1
+    negative accounts $((64 + 24)) "$2"
+    negative accounts 64 "$3"
+}
+
+# negative FILE OFFSET VALUE: a word with a sign.
+negative() {
+    local i
+    for i in 0 1 2 3 4 5 6 7; do
+        byte "$1" $(($2 + i)) $(((($3) >> (8 * i)) & 255))
+    done
+}
+
+states_of_undo() {
+    state 0 "$fewer" undo_state 0 3 -1
+    state 0 "$fewer" undo_state 2 3 -1
+    state 0 "$fewer" undo_state 2 -1 -1
+    state 0 "$fewer" undo_state 2 -1 3
+    state 0 "$all" undo_state 0 -1 3
+    state 1 "$fewer" undo_state 0 -1 -1
+    state 1 "$all" undo_state 2 -1 3
+    state 99 "$all" undo_state 3 -1 3
+}
+
 states_of_both() { # record 5 ends at 60 and is of key 2
     state 0 "$fewer" word index 16 24
     state 1 "$all" word index 16 24

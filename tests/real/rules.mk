@@ -6,7 +6,11 @@
 
 REAL_C       := sqlite lmdb gdbm pmemobj descriptors
 REAL_CXX     := leveldb rocksdb
-REAL         := $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress \
+# The evaluation on real systems (eval/rows): workloads and checkers.
+EVAL_SYSTEMS := sqlite lmdb leveldb rocksdb wiredtiger pmdk
+EVAL         := $(addprefix $(O)/tests/real/eval/,$(EVAL_SYSTEMS))
+
+REAL         := $(EVAL) $(addprefix $(O)/tests/real/,$(REAL_C) $(REAL_CXX) leveldb-O0 leveldb_six stress \
                 stores stores-static stores-bare) \
                 $(O)/tests/cli/act $(O)/tests/bench/writes $(O)/tests/bench/stores $(O)/tests/bench/nothing
 REAL_FLAGS   := -D_GNU_SOURCE -Wall -Wextra -Wshadow -g $(if $(WERROR),-Werror) -pthread
@@ -16,11 +20,16 @@ REAL_CXXFLAGS = -std=c++17 $(REAL_FLAGS)
 LIBS_sqlite  := -lsqlite3
 LIBS_lmdb    := -llmdb
 LIBS_gdbm    := -lgdbm
+LIBS_leveldb := -lleveldb
+LIBS_rocksdb := -lrocksdb
+LIBS_wiredtiger := -lwiredtiger
 LIBS_pmemobj := -lpmemobj
+LIBS_pmdk    := -lpmemobj
 # libpmemobj's macros are GNU C.
 FLAGS_pmemobj := -std=gnu11 -Wno-pedantic
+FLAGS_pmdk    := $(FLAGS_pmemobj)
 
-.PHONY: real bench-record bench-stores bench-check bench-scale bench-ui
+.PHONY: real eval bench-record bench-stores bench-check bench-scale bench-ui
 real: $(REAL)
 
 $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
@@ -64,6 +73,15 @@ $(O)/tests/bench/nothing: tests/bench/nothing.c
 	@mkdir -p $(@D)
 	@echo "  program $@"
 	$(Q)$(CC) $(REAL_CFLAGS) -static -o $@ $< 2>/dev/null || $(CC) $(REAL_CFLAGS) -o $@ $<
+
+$(EVAL): $(O)/%: %.c tests/real/eval/ledger.c tests/real/eval/ledger.h
+	@mkdir -p $(@D)
+	@echo "  program $@"
+	$(Q)$(CC) $(REAL_CFLAGS) $(FLAGS_$(@F)) -o $@ $(filter %.c,$^) $(LIBS_$(@F))
+
+eval: deps-test
+	+@$(BUILD) all $(EVAL)
+	@$(OUTSIDE) O=$(O) tests/real/eval/run $(ROWS)
 
 bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
 	@O=$(O) tests/bench/record

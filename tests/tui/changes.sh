@@ -76,3 +76,51 @@ links
 dump screen links
 END
 grep -q 'Links' "$place/links" || fail "no links of a source line"
+
+# The difference is that of the file that is selected, also where the state was there before the
+# desk; and it has the columns of a pane as wide as its own.
+script files <<'END'
+go bug:2
+open
+size 120x30
+dump screen narrow
+size 200x50
+dump screen wide
+size 120x30
+dump screen narrow-again
+why
+state
+dump screen again
+END
+grep -q '▸ manifest-1 ' "$place/again" || fail "not the file that differs is selected"
+grep -q '─ manifest-1: without' "$place/again" || fail "the difference is not of that file"
+for screen in narrow narrow-again; do
+    grep -q '│ *- uncrashed, + this state *$' "$place/$screen" || fail "$screen: other titles"
+    grep -q '│▸ *0  - 65 6e 64 20 30 0a *end 0\.$' "$place/$screen" || fail "$screen: text is cut"
+done
+grep -q '│ *uncrashed  *this state$' "$place/wide" || fail "not side by side where there is room"
+grep -Eq '│▸ *0  65 6e 64 20 30 0a *end 0\. *00 00' "$place/wide" || fail "not side by side"
+
+# The bug that is selected stays so: when there is a status, in an order of one's own, while all is
+# checked again, and with the pretended syncs with which it is not found.
+script again <<'END'
+bugs
+sort states
+bottom
+status confirmed
+dump screen sorted
+cancel
+fix
+try
+dump screen tried
+unfix
+check
+dump screen checked
+sort -states
+check
+dump screen checked-sorted
+END
+for screen in sorted tried checked checked-sorted; do
+    grep -q '^▸ *2 .* confirmed$' "$place/$screen" || fail "$screen: another bug is selected"
+    grep -q '^─ Bug 2 ' "$place/$screen" || fail "$screen: another bug is shown"
+done

@@ -24,7 +24,7 @@ run 1 "$FLOTSAM" check "$session" --checker "cd {dir} && $scratch/check" --budge
     --strategy prefix
 
 # Every view, with the deepest path selected where it can be.
-views=(overview bugs trace ops behaviours groups states output fixes bookmarks help)
+views=(overview bugs trace ops behaviours groups states output fixes bookmarks lint help)
 {
     echo "go bug:1"
     echo "note $(printf 'a \033[31m note \377 \346\227\245')"

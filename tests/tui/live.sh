@@ -41,7 +41,7 @@ shots_of check 'shot checked' 'bugs' 'shot bugs' 'overview' 'shot overview'
 shot checked 'checked: [0-9]+ states, 2 bugs'
 shot bugs '^\|▸ *1 +unpersisted'
 shot bugs '^\| *2 +ordering'
-shot overview '[0-9]+ states tested, 231 inconsistent'
+shot overview '[0-9]+ states tested, 165 inconsistent'
 [ "$(sqlite3 "$place/session.flotsam" 'SELECT count(*) FROM verdicts')" -gt "$seen" ] ||
     fail "no more verdicts than after the halted check"
 "$FLOTSAM" bugs "$place/session.flotsam" --json >"$out"

@@ -48,7 +48,7 @@ says 'terminal'
 # ---- all requests of views, on a session ----
 
 views=(overview bugs trace ops graph behaviours groups states schedule state output fixes
-    bookmarks help)
+    bookmarks lint help)
 on_all_views() { # SESSION: every view at every size, whatever there is in it
     local lines=() view size
     for size in 80x24 40x10 200x50 20x5 10x3 9x2 1x1; do

@@ -41,6 +41,20 @@ for unknown in '[99;5~' '[I' 'Oz'; do # sequences that no key sends
 done
 press 2
 expect '─ Bugs ─'
+
+# A picture is written while one goes on; the list stays where it is.
+type_line ':export bug.png'
+press j
+press :
+expect '^:'
+press Escape
+expect_gone '^:'
+poll 30 test -s "$place/bug.png" || fail "no picture was written"
+type_line ':export bug.svg'
+expect 'the graph is in bug.svg'
+shown '─ Bugs ─' || fail "exporting led away from the list"
+type_line ':export nowhere/bug.svg'
+expect 'cannot write the graph to nowhere/bug.svg'
 press Q
 ended 0
 
@@ -84,6 +98,33 @@ expect 'filename|store.c ─'
 tmux resize-window -t test -x 80 -y 24
 expect '^ Enter open'
 
+press Q
+ended 0
+
+# The mouse where terminfo has the old encoding: three bytes, also such as are no characters.
+start TERM=tmux-256color
+expect '─ Bugs ─'
+tmux resize-window -t test -x 200 -y 50
+expect '─ store.c|─ workload.c'
+old_mouse() { # BUTTON COLUMN ROW
+    local button
+    for button in "$1" 3; do
+        # shellcheck disable=SC2046 # three words
+        tmux send-keys -t test -H 1b 5b 4d $(printf '%x %x %x' $((32 + button)) $((32 + $2)) $((32 + $3)))
+    done
+}
+old_mouse 0 10 5
+expect '^▸ *2 '
+old_mouse 0 150 4
+expect '^▸ *1 '
+press 3
+expect '─ Trace ─'
+press '<'
+expect '^▸ *1 .*execve'
+old_mouse 65 10 6
+expect_gone '^▸ .*execve'
+tmux resize-window -t test -x 80 -y 24
+expect '─ Trace ─'
 press Q
 ended 0
 

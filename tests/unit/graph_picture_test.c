@@ -11,12 +11,16 @@
 
 #include <locale.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "engine/escape.h"
 #include "engine/fix.h"
 #include "tests/unit/run_sample.h"
-#include "views/export.h"
+#include "views/export_job.h"
 #include "views/graph_picture.h"
+#include "views/graphviz.h"
 
 /* A file replaced by rename, a sync, another one after it, never synced. */
 static void sample_run(struct run *f, const char *name)
@@ -214,8 +218,8 @@ static void nodes_are_found_by_place_and_direction(void **state)
 static void details_name_the_rules(void **state)
 {
     static const char *const lines[] = {
-        "op 4 create b event 5",
-        "sample+0xfff behaviour ",
+        "op 4 create b, event 5",
+        "sample+0xfff, behaviour ",
         "no sync makes it durable for certain",
         "after event 4 sync",
         "  synced: issued after the sync had returned",
@@ -295,6 +299,39 @@ static void pretended_syncs_are_bars(void **state)
     cell_free(&c);
     graph_picture_free(p);
     findings_close(&f);
+}
+
+/* Whoever is drawing, a picture is begun at once, and needs nothing of what it was made from. */
+static void a_picture_is_written_while_others_go_on(void **state)
+{
+    struct run *f = *state;
+    struct subgraph_options o = SUBGRAPH_DEFAULTS;
+    struct subgraph *s;
+    struct graphviz busy;
+    struct error e;
+
+    sample_run(f, "tmp");
+    struct findings findings = open_findings(f);
+    char *file = xasprintf("%s/picture.svg", f->top), *nowhere = xasprintf("%s/no/x.svg", f->top);
+    assert_true(subgraph_all(&s, &findings, &o, &e));
+    graphviz_enter(&busy);
+    struct export_job *job = export_job_start(s, file, &e);
+    assert_non_null(job);
+    struct export_job *failing = export_job_start(s, nowhere, &e);
+    assert_non_null(failing);
+    subgraph_free(s);
+    findings_close(&findings);
+    assert_false(export_job_done(job));
+    graphviz_leave(&busy);
+    struct pollfd fd = {.fd = export_job_fd(job), .events = POLLIN};
+    assert_int_equal(poll(&fd, 1, 20000), 1);
+    assert_true(export_job_done(job));
+    assert_true(export_job_finish(job, &e));
+    assert_int_equal(access(file, R_OK), 0);
+    assert_false(export_job_finish(failing, &e));
+    assert_non_null(strstr(e.text, "no/x.svg"));
+    free(file);
+    free(nowhere);
 }
 
 /* ---- coming and going ---- */
@@ -466,6 +503,7 @@ int main(void)
         run_case(nodes_are_found_by_place_and_direction),
         run_case(details_name_the_rules),
         run_case(pretended_syncs_are_bars),
+        run_case(a_picture_is_written_while_others_go_on),
         run_case(a_new_picture_comes_when_it_is_ready),
         run_case(too_many_nodes_are_refused),
         run_case(escape_sequences_are_shown),

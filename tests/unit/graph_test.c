@@ -441,6 +441,41 @@ static void test_own_names(void **state)
     assert_false(may_leave("btrfs", two, "p=", true));
 }
 
+/* btrfs: what was synced is in a log that any later sync writes, with what became of it since. */
+static void test_what_the_log_has(void **state)
+{
+    (void)state;
+#define SYNCED "mkdir d\ncreate a\nappend a 1024 'a'\nfsync a\n"
+    assert_true(may_leave("btrfs", SYNCED "unlink a\nprint x\n", "(nothing)", true));
+    assert_true(may_leave("btrfs", SYNCED "rename a b\nprint x\n", "b=a1024", true));
+    assert_true(may_leave("btrfs", SYNCED "link a b\nprint x\n", "a=a1024 b=a1024", true));
+    assert_false(may_leave("btrfs", SYNCED "create b\nprint x\n", "a=a1024 b=", true));
+    assert_false(may_leave("ext4", SYNCED "rename a b\nprint x\n", "b=a1024", true));
+    /* A sync of everything ends it. */
+    const char *all = "create a\nfsync a\nsync\nmkdir d\nunlink a\nprint x\n";
+    assert_false(may_leave("btrfs", all, "(nothing)", true));
+    /* A new name that is in the log is durable when the file is synced again. */
+    const char *again = SYNCED "rename a b\nappend b 1024 'b'\nfsync b\nprint x\n";
+    assert_true(may_leave("btrfs", again, "b=a1024,b1024", true));
+    assert_false(may_leave("btrfs", again, "a=a1024,b1024", true));
+    /* A name goes there with the contents, not before them. */
+    assert_false(may_leave("btrfs", SYNCED "print x\n", "a=", false));
+#undef SYNCED
+}
+
+/* btrfs: the name that a rename replaces leaves the log at once; the rename comes with the journal,
+ * unless its file is in the log, too. */
+static void test_what_the_log_loses(void **state)
+{
+    (void)state;
+    const char *unsynced = "create a\nfsync a\ncreate b\nrename b a\nprint x\n";
+    const char *synced = "create a\nfsync a\ncreate b\nfsync b\nrename b a\nprint x\n";
+    assert_true(may_leave("btrfs", unsynced, "(nothing)", true));
+    assert_false(may_leave("ext4", unsynced, "(nothing)", true));
+    assert_false(may_leave("btrfs", synced, "(nothing)", true));
+    assert_false(may_leave("btrfs", synced, "b=", true));
+}
+
 /* ---- against all pairs ---- */
 
 enum { PROGRAMS = 12000, MOST_OPS = 64 };
@@ -685,6 +720,8 @@ int main(void)
         cmocka_unit_test(test_two_syncs_in_a_row),
         cmocka_unit_test(test_what_was_never_synced_can_be_lost),
         cmocka_unit_test(test_own_names),
+        cmocka_unit_test(test_what_the_log_has),
+        cmocka_unit_test(test_what_the_log_loses),
         cmocka_unit_test(test_questions_against_all_pairs),
         cmocka_unit_test(test_notation),
         cmocka_unit_test(test_mistakes_in_the_notation),

@@ -204,6 +204,23 @@ static void subjects_are_named_with_their_numbers(void **state)
     assert_false(words_subject("store.c:60", SUBJECT_OP, &s));
 }
 
+/* --- The editor ---------------------------------------------------------------------------- */
+
+static void an_editor_without_a_name_is_none(void **state)
+{
+    (void)state;
+    setenv("EDITOR", "ed", 1);
+    unsetenv("VISUAL");
+    assert_string_equal(words_editor(), "ed");
+    setenv("VISUAL", "", 1);
+    assert_string_equal(words_editor(), "ed");
+    setenv("VISUAL", "vi", 1);
+    assert_string_equal(words_editor(), "vi");
+    setenv("VISUAL", "", 1);
+    setenv("EDITOR", "", 1);
+    assert_null(words_editor());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +231,7 @@ int main(void)
         cmocka_unit_test(keys_can_be_bound_otherwise),
         cmocka_unit_test(words_come_one_by_one),
         cmocka_unit_test(numbers_are_whole),
+        cmocka_unit_test(an_editor_without_a_name_is_none),
         cmocka_unit_test(subjects_are_named_with_their_numbers),
     };
     setlocale(LC_ALL, "C.UTF-8");

@@ -90,6 +90,22 @@ static void a_lost_op_moves_the_crash_and_marks_what_had_not_happened(void **sta
     hide(&s);
 }
 
+/* It was chosen to be lost, and stays so when one steps on: no longer in flight, but lost. */
+static void what_is_chosen_to_be_lost_looks_lost(void **state)
+{
+    struct debug *d = *state;
+    struct shown s = show(d);
+
+    walk_begin_prefix(d->walk, 0);
+    assert_string_equal(view_row(s.view, 2),
+                        "2|~ write    0+4096 alloc|MANIFEST|emit_record|in flight");
+    walk_lose(d->walk, 1);
+    assert_string_equal(view_row(s.view, 2),
+                        "2|o write    0+4096 alloc|MANIFEST|emit_record|stays lost");
+    assert_int_equal(view_style(s.view, 2, "stays lost"), STYLE_OP_LOST);
+    hide(&s);
+}
+
 static void rows_and_what_they_are_about_lead_to_each_other(void **state)
 {
     struct debug *d = *state;
@@ -143,6 +159,20 @@ static void a_pretended_sync_has_its_row_and_moves_the_crash(void **state)
     assert_int_equal(view_subject(s.view, 4).kind, SUBJECT_NONE);
     assert_string_equal(view_detail(s.view, 3, 0), "op 2, durable when it returns: pretended "
                                                    "fdatasync of MANIFEST after event 2");
+    /* Steps by syncs stop there, and go on from there. */
+    walk_begin_prefix(d->walk, NO_OP);
+    assert_true(walk_sync(d->walk, 1, &e));
+    assert_int_equal(walk_here(d->walk), 2);
+    assert_true(walk_at_pretended(d->walk));
+    assert_int_equal(schedule_view_here(s.view), 4);
+    assert_int_equal(walk_last(d->walk), 2);
+    assert_true(walk_sync(d->walk, 1, &e));
+    assert_false(walk_at_pretended(d->walk));
+    assert_true(walk_sync(d->walk, -1, &e));
+    assert_int_equal(schedule_view_here(s.view), 4);
+    assert_true(walk_step(d->walk, -1));
+    assert_false(walk_at_pretended(d->walk));
+    walk_begin_run(d->walk);
     assert_true(walk_lose(d->walk, 2));
     assert_int_equal(schedule_view_crash(s.view), 4);
     assert_int_equal(strncmp(view_row(s.view, 5), row, sizeof row - 1), 0);
@@ -204,10 +234,10 @@ static void what_is_impossible_is_said(void **state)
     struct debug *d = *state;
     walk_lose(d->walk, debug_op(d, 3));
     assert_false(walk_lose(d->walk, debug_op(d, 8)));
-    assert_string_equal(
-        sentence(d), "write MANIFEST length 27 of event 8 cannot be lost: it is not issued yet."
-                     " The crash comes first: create tmp of event 3 is not there, and is durable"
-                     " when 5 fdatasync tmp returns. Keep that op, or step on");
+    assert_string_equal(sentence(d),
+                        "write MANIFEST length 27 of event 8 cannot be lost: it is not issued yet."
+                        " The crash comes first: create tmp of event 3 is not there, and is durable"
+                        " when 5 fdatasync tmp returns. Keep that op, or step on");
     walk_to(d->walk, debug_op(d, 8));
     assert_string_equal(sentence(d),
                         "no further: create tmp of event 3 is lost, and is durable when 5 fdatasync"
@@ -260,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         debug_case(the_whole_run_has_no_crash_line),
         debug_case(a_lost_op_moves_the_crash_and_marks_what_had_not_happened),
+        debug_case(what_is_chosen_to_be_lost_looks_lost),
         debug_case(rows_and_what_they_are_about_lead_to_each_other),
         debug_case(one_stands_at_a_sync_after_going_there),
         cmocka_unit_test_setup_teardown(a_pretended_sync_has_its_row_and_moves_the_crash,

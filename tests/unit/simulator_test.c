@@ -51,7 +51,8 @@ struct item {
     bool grows;
     bool loose;    /* SIZE: it came with other data than its own write's */
     bool in_place; /* DATA: nothing else changes with it */
-    bool dirties; /* the inode: what a synced write commits besides itself */
+    bool dirties;  /* the inode: what a synced write commits besides itself */
+    bool replaced; /* NAME: the one before it replaces a name; this is no more than its end */
     char letter;
     items needs;   /* on the disk before it */
     items entries; /* NAME: what it needs to make sense at all: its entries, directories, file */
@@ -63,8 +64,9 @@ struct inode {
     unsigned length; /* cells */
     enum alloc blocks[FILE_BLOCKS];
     items created, contents, sizes, truncates, names, dir_names;
-    items flying; /* btrfs: data since the last sync, */
-    bool filled;  /* and whether the last block was filled since */
+    bool dir_changed, dir_logged; /* btrfs: since the last sync; and it is in the log */
+    items flying;                 /* btrfs: data since the last sync, */
+    bool filled;                  /* and whether the last block was filled since */
     items block[FILE_BLOCKS];
     items commit, commit_data; /* the journal as of its last change */
     struct {
@@ -92,6 +94,9 @@ struct machine {
     struct entry entries[MOST_ENTRIES];
     unsigned n_entries;
     items journal;
+    items copied, log;      /* btrfs: names that were logged ever, since the last sync of all, */
+    items sets[MOST_ITEMS]; /* and those that were with a change, which go with any sync */
+    unsigned n_sets;
     unsigned printed;
     int8_t latest[1 << MOST_ITEMS]; /* −1, or how much had been printed at the last such moment */
     bool now[1 << MOST_ITEMS];      /* what may be on the disk at this point */
@@ -163,9 +168,13 @@ static void disk_start(struct machine *m, struct disk *d)
     }
 }
 
-static void disk_name(struct machine *m, struct disk *d, uint64_t number)
+static void disk_name(struct machine *m, struct disk *d, const struct item *item)
 {
-    const struct event *e = litmus_event(m->litmus, number);
+    const struct event *e = litmus_event(m->litmus, item->event);
+    if (item->replaced) {
+        d->files[entry_of(m, e->other_dir, letter_of(m, e->other_name))] = 0;
+        return;
+    }
     uint32_t *at = &d->files[entry_of(m, e->dir, letter_of(m, e->name))];
     *at = e->call == CALL_UNLINK || e->call == CALL_RMDIR || e->call == CALL_RENAME ? 0 : e->file;
     if (e->call == CALL_RENAME)
@@ -177,7 +186,7 @@ static void disk_item(struct machine *m, struct disk *d, const struct item *item
     char *cells = d->cells[item->file];
     unsigned *length = &d->length[item->file];
     if (item->kind == NAME)
-        disk_name(m, d, item->event);
+        disk_name(m, d, item);
     else if (item->kind == DATA || item->kind == ZERO)
         memset(cells + item->from, item->kind == DATA ? item->letter : 0, item->to - item->from);
     if (item->kind == SIZE) {
@@ -213,17 +222,25 @@ static void disk_text(struct machine *m, const struct disk *d, uint32_t dir, con
 
 /* ---- the kernel's own steps ---- */
 
-/* names: these go in the order of the program, whatever the journal has, while a sync is at work. */
-static bool may_go(const struct machine *m, unsigned i, items disk, items names)
+/* These go in the order of the program, whatever the journal has. */
+static bool may_go_in(const struct machine *m, unsigned i, items disk, items names)
 {
-    if ((m->items[i].needs & ~disk) == 0)
-        return true;
     items before = names & (((items)1 << i) - 1);
-    return (names >> i & 1) && (before & ~disk) == 0;
+    return (names >> i & 1) && ((before | m->items[i].entries) & ~disk) == 0;
+}
+
+/* names: those of a sync at work, which go when the contents that it writes are there. */
+static bool may_go(const struct machine *m, unsigned i, items disk, items names, items contents)
+{
+    bool may = (m->items[i].needs & ~disk) == 0 ||
+               ((contents & ~disk) == 0 && may_go_in(m, i, disk, names));
+    for (unsigned k = 0; k < m->n_sets && !may; k++)
+        may = may_go_in(m, i, disk, m->sets[k]);
+    return may;
 }
 
 /* Everything that the kernel may have written by now; any of it may be what a crash leaves. */
-static void kernel_runs(struct machine *m, items names)
+static void kernel_runs(struct machine *m, items names, items contents)
 {
     assert_true(m->n <= MOST_ITEMS);
     for (items disk = 0; disk <= all(m); disk++) {
@@ -231,7 +248,7 @@ static void kernel_runs(struct machine *m, items names)
             continue;
         m->latest[disk] = (int8_t)m->printed;
         for (unsigned i = 0; i < m->n; i++)
-            if (!(disk >> i & 1) && may_go(m, i, disk, names))
+            if (!(disk >> i & 1) && may_go(m, i, disk, names, contents))
                 m->now[disk | (items)1 << i] = true;
     }
 }
@@ -443,8 +460,7 @@ static void do_write(struct machine *m, uint64_t event, const struct event *e)
     }
     if (m->kind == XFS)
         xfs_gap(m, event, e->file, from);
-    if (m->kind == PAPER || m->kind == STRICT ||
-        (m->kind == BTRFS && btrfs_whole(inode, from, to)))
+    if (m->kind == PAPER || m->kind == STRICT || (m->kind == BTRFS && btrfs_whole(inode, from, to)))
         whole_write(m, event, e->file, from, to);
     else
         for (unsigned at = from, stop; at < to && !m->full; at = stop) {
@@ -521,6 +537,44 @@ static void change_entry(struct machine *m, struct item *item, uint32_t dir, uin
     entry->file = file;
     parent->names |= last(m);
     parent->dir_names |= last(m);
+    parent->dir_changed = true;
+}
+
+/* btrfs: a name, and whatever made its entry what it was before, as far as it was not logged. */
+static items log_names(struct machine *m, items names)
+{
+    for (unsigned i = m->n; i-- > 0;)
+        if (names >> i & 1)
+            names |= m->items[i].entries;
+    names &= ~m->copied;
+    m->copied |= names;
+    m->log |= names;
+    return names;
+}
+
+static bool entry_logged(struct machine *m, uint32_t dir, uint32_t name)
+{
+    int at = m->entries[entry_of(m, dir, letter_of(m, name))].last;
+    return at >= 0 && (m->log >> at & 1);
+}
+
+/* btrfs: whether a change of names is one of what the log has. */
+static bool is_logged(struct machine *m, const struct event *e)
+{
+    if (m->kind != BTRFS)
+        return false;
+    if (e->call == CALL_LINK)
+        return m->inodes[e->file].created & m->log;
+    return (e->call == CALL_UNLINK || e->call == CALL_RMDIR || e->call == CALL_RENAME) &&
+           (entry_logged(m, e->dir, e->name) ||
+            (e->call == CALL_RENAME && m->inodes[e->dir].dir_logged));
+}
+
+/* btrfs: the log loses the name that is replaced before it has the new one. */
+static void lose_replaced(struct machine *m, uint64_t event, const struct event *e, items entry)
+{
+    struct item *item = issue(m, NAME, event, e->other, entry);
+    item->replaced = true;
 }
 
 static void do_name(struct machine *m, uint64_t event, const struct event *e)
@@ -530,6 +584,12 @@ static void do_name(struct machine *m, uint64_t event, const struct event *e)
     bool removes = e->call == CALL_UNLINK || e->call == CALL_RMDIR || e->call == CALL_RENAME;
     if (e->call == CALL_RENAME && e->file == e->other)
         return;
+    bool logged = is_logged(m, e);
+    bool replaces = m->kind == BTRFS && !logged && e->call == CALL_RENAME && e->other &&
+                    entry_logged(m, e->other_dir, e->other_name);
+    items entry = e->other_dir
+                      ? m->entries[entry_of(m, e->other_dir, letter_of(m, e->other_name))].changes
+                      : 0;
     struct item *item = issue(m, NAME, event, e->file, 0);
     if (m->full)
         return;
@@ -558,12 +618,16 @@ static void do_name(struct machine *m, uint64_t event, const struct event *e)
     changed(m, &m->inodes[e->other], false);
     /* To a directory, its entries are data. */
     m->inodes[e->dir].commit_data = m->inodes[e->other_dir].commit_data = m->journal;
+    if (logged)
+        m->sets[m->n_sets++] = log_names(m, last(m));
+    if (replaces)
+        lose_replaced(m, event, e, entry);
 }
 
 /* ---- syncs ---- */
 
 /* btrfs logs a file's names, and whatever made those entries what they were before. */
-static items logged_names(const struct machine *m, uint32_t file)
+static items names_of(const struct machine *m, uint32_t file)
 {
     items names = m->inodes[file].dir_names;
     for (unsigned k = 0; k < m->n_entries; k++)
@@ -594,7 +658,11 @@ static void do_sync(struct machine *m, const struct event *e)
         if (m->kind == EXT4 || m->kind == XFS)
             wanted |= e->call == CALL_FSYNC ? inode->commit : inode->commit_data;
         else if (m->kind == BTRFS) {
-            wanted |= names = logged_names(m, e->file);
+            items own = names_of(m, e->file);
+            wanted |= own;
+            names = log_names(m, own);
+            inode->dir_logged |= inode->dir_changed;
+            inode->dir_changed = false;
         } else
             wanted |= inode->dir_names;
     }
@@ -602,11 +670,16 @@ static void do_sync(struct machine *m, const struct event *e)
     for (unsigned i = 0; i < m->n && m->kind == XFS && e->call == CALL_SYNC; i++)
         if (m->items[i].in_place)
             wanted &= ~((items)1 << i);
-    kernel_runs(m, names);
+    kernel_runs(m, names, inode->contents);
     wait_for(m, wanted);
     for (uint32_t file = 1; file < MOST_FILES; file++)
         if (e->call == CALL_SYNC || file == e->file)
             settle(m, file);
+    if (e->call == CALL_SYNC) {
+        m->log = 0;
+        for (uint32_t file = 1; file < MOST_FILES; file++)
+            m->inodes[file].dir_logged = m->inodes[file].dir_changed = false;
+    }
 }
 
 /* A write that returns durable: `own` are its items. */
@@ -624,12 +697,14 @@ static void do_own_sync(struct machine *m, const struct event *e, items own)
                 wanted |= inode->commit_data;
     }
     if (m->kind == BTRFS) {
-        wanted |= names = logged_names(m, e->file);
+        items own_names = names_of(m, e->file);
+        wanted |= own_names;
+        names = log_names(m, own_names);
     }
     for (unsigned i = 0; i < m->n; i++)
         if ((own >> i & 1) && m->items[i].kind == DATA && m->kind == EXT4)
             inode->blocks[m->items[i].from / BLOCK_CELLS] = OLD;
-    kernel_runs(m, names);
+    kernel_runs(m, names, wanted & own);
     wait_for(m, wanted);
 }
 
@@ -675,7 +750,7 @@ static void do_call(struct machine *m, uint64_t number)
         return;
     if (e->traits & EVENT_DSYNC)
         do_own_sync(m, e, all(m) & ~before);
-    kernel_runs(m, 0);
+    kernel_runs(m, 0, 0);
 }
 
 static void start(struct machine *m, enum kind kind, const struct litmus *litmus)
@@ -719,7 +794,7 @@ static bool simulate(enum kind kind, const struct litmus *litmus, struct map *st
 {
     static struct machine m; /* too large for the stack */
     start(&m, kind, litmus);
-    kernel_runs(&m, 0);
+    kernel_runs(&m, 0, 0);
     for (uint64_t number = 1; number <= litmus_events(litmus) && !m.full; number++)
         do_call(&m, number);
     if (m.full)
@@ -732,7 +807,7 @@ static bool simulate(enum kind kind, const struct litmus *litmus, struct map *st
             continue;
         struct disk d = first;
         for (unsigned i = 0; i < m.n; i++)
-            if (disk >> i & 1)
+            if ((disk >> i & 1) && !(m.items[i].replaced && (disk >> (i - 1) & 1)))
                 disk_item(&m, &d, &m.items[i]);
         buf_clear(&text);
         disk_text(&m, &d, FILE_ROOT, "", &text);

@@ -196,13 +196,17 @@ static void naive_apply(struct naive *n, uint32_t number)
 {
     const struct op *op = &n->program->ops.at[number];
     struct event v;
-    bool skip = (op->flags & OP_CARRIED) && n->applied[op->carried];
+    bool skip = (op->flags & (OP_CARRIED | OP_REPLACED)) && n->applied[op->carried];
     n->applied[number] = true;
     if (op->flags & OP_CARRIED)
         n->applied[op->carried] = true;
     if (skip)
         return;
     assert_true(program_event(n->program, op->event, &v, NULL));
+    if (op->kind == OP_NAME && (op->flags & OP_REPLACED)) {
+        n->entries[v.other_dir][v.other_name] = 0;
+        return;
+    }
     if (op->kind == OP_NAME) {
         naive_name(n, &v);
         return;

@@ -440,9 +440,16 @@ static void ops_of(struct program *p, uint64_t number, const struct event *v)
             op.kind = OP_SIZE;
     }
     program_op(p, number, op);
+    if (v->call == CALL_RENAME && v->other_dir && pick(p, 2)) { /* a log loses what it replaces */
+        op.flags = OP_REPLACED;
+        op.carried = (uint32_t)p->ops.n - 1;
+        program_op(p, number, op);
+    }
     if (pick(p, 4) == 0) { /* a sync carries something past its edges */
         uint32_t original = pick(p, (unsigned)p->ops.n);
         struct op copy = p->ops.at[original];
+        if (copy.flags & OP_REPLACED)
+            return;
         if (!(copy.flags & OP_CARRIED))
             copy.carried = original;
         copy.flags |= OP_CARRIED;

@@ -395,6 +395,36 @@ static void a_copy_counts_once(void **state)
     holds(h, 3, "o5 n5 o4990");
 }
 
+static void a_replaced_name_goes_without_the_rename(void **state)
+{
+    struct hand *h = *state;
+    uint64_t over = program_does(h->p, (struct event){.call = CALL_RENAME,
+                                                      .dir = 2,
+                                                      .name = C,
+                                                      .other_dir = 1,
+                                                      .other_name = B,
+                                                      .file = 4,
+                                                      .other = 3});
+    struct op rename = {.kind = OP_NAME, .file = 4, .event = over};
+    struct op replaced = {.kind = OP_NAME, .flags = OP_REPLACED, .file = 3, .event = over};
+    struct error e;
+    replaced.carried = 0;
+    h->s = program_start(h->p);
+    assert_true(state_apply(h->s, &replaced, 1, &e));
+    assert_int_equal(at(h, "b"), 0);
+    /* A copy of the rename may still come. */
+    struct op copy = rename;
+    copy.flags = OP_CARRIED;
+    copy.carried = 0;
+    assert_true(state_apply(h->s, &copy, 2, &e));
+    assert_int_equal(at(h, "b"), 4);
+    state_undo(h->s, 0);
+    assert_int_equal(at(h, "b"), 3);
+    assert_true(state_apply(h->s, &rename, 0, &e));
+    assert_true(state_apply(h->s, &replaced, 1, &e)); /* nothing is left to go */
+    assert_int_equal(at(h, "b"), 4);
+}
+
 static void a_failed_read_leaves_the_state_as_it_was(void **state)
 {
     struct hand *h = *state;
@@ -567,6 +597,7 @@ int main(void)
         by_hand(a_directory_has_one_name_and_never_lies_in_itself),
         by_hand(what_moves_in_brings_its_contents_and_what_moves_out_is_gone),
         by_hand(a_copy_counts_once),
+        by_hand(a_replaced_name_goes_without_the_rename),
         by_hand(a_failed_read_leaves_the_state_as_it_was),
         by_hand(many_small_patches_of_one_block_are_all_there),
         by_hand(names_that_are_one_file_have_another_hash_than_two_like_files),

@@ -58,6 +58,15 @@ static void end(struct list *l)
     persist(&l->log.count, sizeof l->log.count);
 }
 
+/* All that a transaction does. */
+static void change_root(struct list *l, uint64_t head, uint64_t length)
+{
+    begin(l);
+    l->root.head = head;
+    l->root.length = length; /* bug:length-stored */
+    end(l);
+}
+
 bool list_push(struct list *l, uint64_t value)
 {
     struct node *n = free_node(l);
@@ -66,20 +75,14 @@ bool list_push(struct list *l, uint64_t value)
     n->value = value;
     n->next = l->root.head;
     persist(n, sizeof *n);
-    begin(l);
-    l->root.head = place_of(l, n);
-    l->root.length++; /* bug:length-grown */
-    end(l);
+    change_root(l, place_of(l, n), l->root.length + 1);
     return true;
 }
 
 uint64_t list_pop(struct list *l)
 {
     const struct node *n = list_node(l, l->root.head);
-    begin(l);
-    l->root.head = n->next;
-    l->root.length--; /* bug:length-shrunk */
-    end(l);
+    change_root(l, n->next, l->root.length - 1);
     return n->value;
 }
 
