@@ -35,8 +35,9 @@ static bool analyse(struct findings *f, const struct findings_options *wanted,
         options.fixes = f->fixes.at;
         options.fix_count = f->fixes.n;
     }
-    bool ok =
-        model_find(name, &options.model, e) && analysis_new(&f->analysis, f->session, &options, e);
+    bool ok = model_find(name, &options.model, e) &&
+              (!wanted->stores || model_stores_find(wanted->stores, &options.model.stores, e)) &&
+              analysis_new(&f->analysis, f->session, &options, e);
     free(name);
     return ok;
 }
@@ -67,6 +68,12 @@ static bool load(struct findings *f, const char *path, const struct findings_opt
     return session_open(&f->session, path, e) && findings_reload(f, e) &&
            analyse(f, options, interrupt, e) && (!options->group || group(f, interrupt, e)) &&
            (!options->lint || lint(f, interrupt, e));
+}
+
+bool findings_open_as(struct findings *f, const char *path, const struct findings_options *options,
+                      struct error *e)
+{
+    return load(f, path, options, NULL, e);
 }
 
 bool findings_open(struct findings *f, const char *path, const char *model, struct error *e)
@@ -126,7 +133,7 @@ enum { LOADING, LOADED, ABANDONED };
 struct loading {
     pthread_t thread;
     bool threaded;
-    char *path, *model;
+    char *path, *model, *stores;
     struct findings_options options;
     _Atomic int state;
     int done; /* an eventfd */
@@ -142,6 +149,7 @@ static void loading_free(struct loading *l)
         close(l->done);
     free(l->path);
     free(l->model);
+    free(l->stores);
     free(l);
 }
 
@@ -174,7 +182,9 @@ struct loading *findings_start(const char *path, const struct findings_options *
     l->path = xstrdup(path);
     l->model = options->model ? xstrdup(options->model) : NULL;
     l->options = *options;
+    l->stores = options->stores ? xstrdup(options->stores) : NULL;
     l->options.model = l->model;
+    l->options.stores = l->stores;
     l->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->threaded = true;
     if (pthread_create(&l->thread, NULL, run, l) != 0) { /* then who asked waits */

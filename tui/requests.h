@@ -71,18 +71,19 @@
     X(next, "next", ".", "", FIND, "the next one")                                                 \
     X(previous, "previous", ",", "", FIND, "the one before")                                       \
     X(filter, "filter", "\\", "[TEXT]", FIND,                                                      \
-      "only rows with a text, or COLUMN=PATTERN; ! before it: without; nothing: all rows")          \
+      "only rows with a text, or COLUMN=PATTERN; ! before it: without; nothing: all rows")         \
     X(sort, "sort", "", "[COLUMN]", FIND,                                                          \
       "rows by a column, -COLUMN downwards; nothing: as they come")                                \
     X(why, "why", "w", "[N N]", WHY,                                                               \
       "why a bug is legal; why two behaviours are, or are not, in one group")                      \
     X(rules, "rules", "a", "[N]", WHY, "all that the op must follow and precede, by which rules")  \
     X(check, "check", "X", "[KEY=VALUE...]", CHECK,                                                \
-      "test the crash states: model, strategy, budget, jobs, timeout, checker")                    \
+      "test the crash states: model, stores, strategy, budget, jobs, timeout, checker")            \
     X(pause, "pause", "p", "", CHECK, "halt the check, or go on")                                  \
     X(stop, "stop", "", "", CHECK, "end what runs; what was done is kept")                         \
     X(fix, "fix", "f", "[SYNC [N]]", CHECK,                                                        \
-      "pretend fsync, fdatasync, dirsync, sync or flush after an event; alone: what the bug proposes")    \
+      "pretend fsync, fdatasync, dirsync, sync or flush after an event; alone: what the bug "      \
+      "proposes")                                                                                  \
     X(unfix, "unfix", "", "[N]", CHECK, "take a pretended sync back; alone: all of them")          \
     X(try, "try", "T", "", CHECK, "check again with the pretended syncs: which bugs are gone")     \
     X(status, "status", "t", "[STATUS]", NOTE, "of a bug: new, confirmed, duplicate N, ignored")   \
@@ -97,7 +98,8 @@
     X(command, "command", ":", "", OTHER, "type a command")                                        \
     X(cancel, "cancel", "Escape C-c", "", OTHER, "end a search, a filter, what is under way")      \
     X(theme, "theme", "", "THEME", OTHER, "another theme")                                         \
-    X(model, "model", "", "MODEL", OTHER, "look at the run under another persistence model")       \
+    X(model, "model", "", "MODEL [SWITCH]", OTHER,                                                 \
+      "look at the run under another persistence model; stores=px86: for stores, too")             \
     X(bind, "bind", "", "KEY COMMAND", OTHER, "what a key does")                                   \
     X(redraw, "redraw", "C-l", "", OTHER, "draw everything anew")                                  \
     X(dump, "dump", "", "screen|styles|view FILE", OTHER,                                          \
