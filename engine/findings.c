@@ -50,6 +50,8 @@ static bool group(struct findings *f, const struct interrupt *interrupt, struct 
     if (!analysis_environments(&f->environments, f->analysis, e))
         return false;
     f->groups = groups_form(f->analysis->behaviours, f->analysis->graph, f->environments, &options);
+    if (f->groups && !f->objects)
+        f->objects = stored_objects_find(f->analysis);
     return f->groups || error_set(e, "interrupted");
 }
 
@@ -92,6 +94,7 @@ void findings_close(struct findings *f)
         groups_free(f->groups);
     if (f->environments)
         environments_free(f->environments);
+    stored_objects_free(f->objects);
     lint_free(&f->lint);
     analysis_free(f->analysis);
     json_decref(f->report);

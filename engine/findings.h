@@ -17,6 +17,7 @@
 #include "engine/fix.h"
 #include "engine/group.h"
 #include "engine/lint.h"
+#include "engine/stored_objects.h"
 
 /* A session with everything that can be worked out without running a checker. */
 struct findings {
@@ -24,6 +25,7 @@ struct findings {
     struct analysis *analysis;
     struct environments *environments; /* NULL until groups are asked for */
     struct groups *groups;             /* likewise */
+    struct stored_objects *objects;    /* that stores changed; likewise */
     struct lint lint;                  /* empty unless it was asked for */
     json_t *report;                    /* of the last check, with triage; NULL: there was none */
     struct fix_list fixes;             /* the session's syncs that are pretended */

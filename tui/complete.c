@@ -82,7 +82,7 @@ static void offer_paths(struct asking *a)
 
 static void offer_subjects(struct asking *a)
 {
-    offer_list(a, "event: op: bug: state: behaviour: group: inode:");
+    offer_list(a, "event: op: bug: state: behaviour: group: object: inode:");
     offer_functions(a);
     offer_paths(a);
 }

@@ -198,6 +198,7 @@ static void take_findings(struct debugger *d)
     struct analysis *a = d->findings.analysis;
     d->links = links_new(a);
     links_groups(d->links, d->findings.groups);
+    links_objects(d->links, d->findings.objects);
     links_report(d->links, d->findings.report);
     d->schedule_rows = schedule_rows_new(a);
     d->walk = walk_new(a->graph, graph_session_source(a->source), a->actions, a->action_count);

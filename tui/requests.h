@@ -34,7 +34,7 @@
     X(back, "back", "[ q Backspace", "", MOVE, "where you came from; at the beginning: leave")     \
     X(forward, "forward", "]", "", MOVE, "where you went back from")                               \
     X(go, "go", "g", "SUBJECT", MOVE,                                                              \
-      "event:N, op:N, bug:N, state:N, behaviour:N, group:N, FILE:LINE or a function")              \
+      "event:N, op:N, bug:N, state:N, behaviour:N, group:N, object:N, FILE:LINE or a function")    \
     X(overview, "overview", "1", "", VIEW, "what was recorded, checked and found")                 \
     X(bugs, "bugs", "2", "", VIEW, "the bugs, and what became of them")                            \
     X(trace, "trace", "3", "", VIEW, "the events in their order")                                  \
@@ -46,6 +46,8 @@
     X(schedule, "schedule", "9", "[SUBJECT]", VIEW,                                                \
       "what survives the crash in hand, to step through")                                          \
     X(state, "state", "0", "", VIEW, "the files that it leaves, against those without a crash")    \
+    X(objects, "objects", "O", "[SUBJECT]", VIEW,                                                  \
+      "the objects in mapped files, field by field, against those without a crash")                \
     X(source, "source", "v", "[SUBJECT]", VIEW, "the source lines of what is selected")            \
     X(output, "output", "o", "", VIEW, "what the checker said")                                    \
     X(fixes, "fixes", "F", "", VIEW, "the pretended syncs")                                        \
