@@ -17,7 +17,9 @@ struct stored_object {
     uint64_t size;
     uint32_t file;
     uint32_t type;         /* of analysis->fields */
-    uint32_t first, count; /* the ops that are known to store to it: a range of objects.ops */
+    uint32_t around;       /* the smallest object that it lies in, or NO_OBJECT */
+    uint32_t first, count; /* the ops that are known to store into it, or into what lies in it: a
+                              range of stored_objects.ops */
 };
 
 struct stored_objects {
@@ -25,10 +27,10 @@ struct stored_objects {
     size_t n;
     uint32_t *ops;   /* ascending for each object */
     uint32_t *inner; /* by op of the graph: the innermost object, or NO_OBJECT */
-    uint32_t *outer; /* the outermost, which may be the same */
 };
 
-/* O(n), in ops. The caller frees it. Without stores, or without debug info, there are none. */
+/* O(n log n), in ops. The caller frees it. Without stores, or without debug info, there are none.
+ */
 struct stored_objects *stored_objects_find(const struct analysis *a);
 void stored_objects_free(struct stored_objects *o);
 

@@ -379,7 +379,7 @@ static bool settle_views(struct debugger *d, uint64_t deadline, struct error *e)
         goto failed;
     left |= !done;
     /* States cost: only where they are looked at. */
-    if (d->desk == DESK_schedule || d->desk == DESK_state) {
+    if (d->desk == DESK_schedule || d->desk == DESK_state || d->desk == DESK_objects) {
         if (!task_settle_state(d, deadline, &done, e))
             goto failed;
         left |= !done;

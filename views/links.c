@@ -102,15 +102,15 @@ static void add_line(struct links *l, uint64_t event_number, struct found *f)
         add_once(f, at->line, at->file);
 }
 
-/* The object that an op stores to, and the outermost around it. */
+/* The object that an op stores to, and those around it. */
 static void add_objects(const struct links *l, uint32_t op, struct found *f)
 {
     const struct stored_objects *o = l->objects;
 
     if (!o || !o->n || op == NO_OP || o->inner[op] == NO_OBJECT)
         return;
-    add_once(f, o->inner[op], NULL);
-    add_once(f, o->outer[op], NULL);
+    for (uint32_t k = o->inner[op]; k != NO_OBJECT; k = o->at[k].around)
+        add_once(f, k, NULL);
 }
 
 /* --- From each kind ------------------------------------------------------------------------ */
