@@ -118,6 +118,18 @@ bool op_durable_words(struct cell *c, struct analysis *a, uint32_t op, struct er
     return true;
 }
 
+const char *order_model(const struct graph *g, uint32_t a, uint32_t b)
+{
+    const struct op *x = &g->ops[a], *y = &g->ops[b];
+    bool eadr = g->stores & 1U << STORES_EADR;
+
+    if (x->kind != OP_STORE || y->kind != OP_STORE)
+        return g->model.name;
+    if (x->flags & y->flags & OP_PAGED)
+        return model_stores_name(STORES_PAGECACHE);
+    return model_stores_name(eadr ? STORES_EADR : STORES_PX86);
+}
+
 bool event_words(struct cell *c, struct analysis *a, uint64_t number, struct error *e)
 {
     struct session *s = a->session;

@@ -29,6 +29,10 @@ uint64_t op_durable(struct analysis *a, uint32_t op);
  * cell alone when nothing does. */
 bool op_durable_words(struct cell *c, struct analysis *a, uint32_t op, struct error *e);
 
+/* The model that says how two ops are ordered: that of stores when both are such, else that of the
+ * file system. */
+const char *order_model(const struct graph *g, uint32_t a, uint32_t b);
+
 /* An event as a cell: "26 fdatasync log", "12 sfence", as little as tells it. */
 bool event_words(struct cell *c, struct analysis *a, uint64_t number, struct error *e);
 
