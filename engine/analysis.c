@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/analysis.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -113,11 +114,14 @@ static bool find_objects(struct analysis *a, const struct interrupt *interrupt, 
 {
     if (!fields_open(&a->fields, a->session, a->symbols, interrupt, e))
         return false;
+    for (size_t i = 0; i < a->action_count; i++)
+        a->store_count += a->actions[i].call == CALL_STORE;
     if (!fields_count(a->fields))
         return true;
     a->objects = xcalloc(a->action_count + 1, sizeof *a->objects);
     for (size_t i = 0; i < a->action_count; i++) {
         const struct stored_field *f = fields_of(a->fields, a->actions[i].event);
+        a->typed_count += a->actions[i].call == CALL_STORE && f && f->type;
         if (!f || !f->type || !f->instance || !a->actions[i].op_count)
             continue;
         struct action_object *o = &a->objects[i];
@@ -272,4 +276,36 @@ const char *analysis_function(const struct analysis *a, const struct behaviour *
 {
     const uint64_t *place = map_get(&a->paths->names, &b->function, sizeof b->function);
     return place ? a->paths->texts.at[*place - 1] : "(no function)";
+}
+
+bool analysis_object(const struct analysis *a, const struct behaviour *b,
+                     struct analysis_object *out)
+{
+    if (!(b->flags & BEHAVIOUR_TYPE) || !a->objects)
+        return false;
+    for (uint32_t i = b->begin; i < b->end; i++) {
+        uint32_t number = a->behaviours->order[i];
+        const struct action *action = &a->actions[number];
+        const struct action_object *o = &a->objects[number];
+        const struct stored_field *f = fields_of(a->fields, action->event);
+        bool inner = o->type == b->function && o->instance == b->instance;
+        bool outer = o->outer_type == b->function && o->outer_instance == b->instance;
+        if (!f || !action->op_count || (!inner && !outer))
+            continue;
+        *out = (struct analysis_object){.offset = (inner ? f->instance : f->outer_instance) - 1,
+                                        .file = a->graph->ops[action->first_op].file,
+                                        .type = inner ? f->type : f->outer};
+        return true;
+    }
+    return false;
+}
+
+void analysis_add_work(struct buf *out, const struct analysis *a, const struct behaviour *b)
+{
+    struct analysis_object object;
+    struct file_info file;
+    bool typed = b->flags & BEHAVIOUR_TYPE;
+    buf_printf(out, "%s%s", typed ? "type " : "", analysis_function(a, b));
+    if (analysis_object(a, b, &object) && session_file(a->session, object.file, &file))
+        buf_printf(out, " at %s %" PRIu64, file.path, object.offset);
 }

@@ -22,6 +22,7 @@ struct analysis {
     size_t action_count;
     struct fields *fields;         /* what stores wrote; empty when there are none */
     struct action_object *objects; /* of each action; NULL when there are no stores */
+    size_t store_count, typed_count; /* stores with ops, and those whose type is known */
     struct behaviours *behaviours;
     struct path_table *paths; /* the stacks' call paths, for the behaviours */
     struct call_stacks stacks;
@@ -50,5 +51,17 @@ bool analysis_environments(struct environments **out, struct analysis *a, struct
 
 /* The name of a behaviour's function or type, as people know it. */
 const char *analysis_function(const struct analysis *a, const struct behaviour *b);
+
+/* The object whose stores a behaviour is; false when it is that of a function. */
+struct analysis_object {
+    uint64_t offset; /* where it begins in its file */
+    uint32_t file;
+    uint32_t type; /* of analysis->fields */
+};
+bool analysis_object(const struct analysis *a, const struct behaviour *b,
+                     struct analysis_object *out);
+
+/* Adds whose work a behaviour is: "set_current", "type bucket at table 128". To be escaped. */
+void analysis_add_work(struct buf *out, const struct analysis *a, const struct behaviour *b);
 
 #endif

@@ -79,6 +79,19 @@ const char *fields_text(const struct fields *f, uint32_t text)
     return text && text <= f->text_at.n ? f->texts.at + f->text_at.at[text - 1] : "";
 }
 
+void fields_add_words(struct buf *out, const struct fields *f, const struct stored_field *at)
+{
+    const char *words = fields_text(f, at->words);
+    if (!at->words) {
+        buf_text(out, fields_text(f, at->field));
+        return;
+    }
+    buf_text(out, fields_type_name(f, at->outer ? at->outer : at->type));
+    if (*words != '[')
+        buf_char(out, '.');
+    buf_text(out, words);
+}
+
 const char *fields_type_name(const struct fields *f, uint32_t type)
 {
     return type && type <= f->types.n ? fields_text(f, f->types.at[type - 1].name) : "";

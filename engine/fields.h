@@ -56,6 +56,10 @@ bool fields_capture(const char *path, struct error *e);
 const struct stored_field *fields_of(const struct fields *f, uint64_t event);
 size_t fields_count(const struct fields *f);
 
+/* Adds what a store wrote, from the outermost type on: "bucket.slot[2].key = 7"; "bucket.key" when
+ * the place in the object is not known, nothing when not even that is. To be escaped. */
+void fields_add_words(struct buf *out, const struct fields *f, const struct stored_field *at);
+
 const char *fields_text(const struct fields *f, uint32_t text);
 const char *fields_type_name(const struct fields *f, uint32_t type);
 uint64_t fields_type_size(const struct fields *f, uint32_t type);

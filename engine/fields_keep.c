@@ -120,7 +120,7 @@ static bool makes_sense(const struct fields *f)
             return false;
     for (size_t i = 0; i < f->leaves.n; i++) {
         const struct field_leaf *leaf = &f->leaves.at[i];
-        if (leaf->kind > TYPE_OTHER || leaf->bits > 64 || leaf->bit > 64 ||
+        if (leaf->kind > TYPE_OTHER || leaf->bits > 64 || leaf->bit >= 64 ||
             leaf->offset > TYPE_SIZE_MAX || leaf->size > TYPE_SIZE_MAX)
             return false;
     }

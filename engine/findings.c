@@ -35,8 +35,9 @@ static bool analyse(struct findings *f, const struct findings_options *wanted,
         options.fixes = f->fixes.at;
         options.fix_count = f->fixes.n;
     }
-    bool ok =
-        model_find(name, &options.model, e) && analysis_new(&f->analysis, f->session, &options, e);
+    bool ok = model_find(name, &options.model, e) &&
+              (!wanted->stores || model_stores_find(wanted->stores, &options.model.stores, e)) &&
+              analysis_new(&f->analysis, f->session, &options, e);
     free(name);
     return ok;
 }
@@ -49,6 +50,8 @@ static bool group(struct findings *f, const struct interrupt *interrupt, struct 
     if (!analysis_environments(&f->environments, f->analysis, e))
         return false;
     f->groups = groups_form(f->analysis->behaviours, f->analysis->graph, f->environments, &options);
+    if (f->groups && !f->objects)
+        f->objects = stored_objects_find(f->analysis);
     return f->groups || error_set(e, "interrupted");
 }
 
@@ -69,6 +72,12 @@ static bool load(struct findings *f, const char *path, const struct findings_opt
            (!options->lint || lint(f, interrupt, e));
 }
 
+bool findings_open_as(struct findings *f, const char *path, const struct findings_options *options,
+                      struct error *e)
+{
+    return load(f, path, options, NULL, e);
+}
+
 bool findings_open(struct findings *f, const char *path, const char *model, struct error *e)
 {
     return load(f, path, &(struct findings_options){.model = model}, NULL, e);
@@ -85,6 +94,7 @@ void findings_close(struct findings *f)
         groups_free(f->groups);
     if (f->environments)
         environments_free(f->environments);
+    stored_objects_free(f->objects);
     lint_free(&f->lint);
     analysis_free(f->analysis);
     json_decref(f->report);
@@ -126,7 +136,7 @@ enum { LOADING, LOADED, ABANDONED };
 struct loading {
     pthread_t thread;
     bool threaded;
-    char *path, *model;
+    char *path, *model, *stores;
     struct findings_options options;
     _Atomic int state;
     int done; /* an eventfd */
@@ -142,6 +152,7 @@ static void loading_free(struct loading *l)
         close(l->done);
     free(l->path);
     free(l->model);
+    free(l->stores);
     free(l);
 }
 
@@ -174,7 +185,9 @@ struct loading *findings_start(const char *path, const struct findings_options *
     l->path = xstrdup(path);
     l->model = options->model ? xstrdup(options->model) : NULL;
     l->options = *options;
+    l->stores = options->stores ? xstrdup(options->stores) : NULL;
     l->options.model = l->model;
+    l->options.stores = l->stores;
     l->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->threaded = true;
     if (pthread_create(&l->thread, NULL, run, l) != 0) { /* then who asked waits */

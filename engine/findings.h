@@ -17,6 +17,7 @@
 #include "engine/fix.h"
 #include "engine/group.h"
 #include "engine/lint.h"
+#include "engine/stored_objects.h"
 
 /* A session with everything that can be worked out without running a checker. */
 struct findings {
@@ -24,14 +25,26 @@ struct findings {
     struct analysis *analysis;
     struct environments *environments; /* NULL until groups are asked for */
     struct groups *groups;             /* likewise */
+    struct stored_objects *objects;    /* that stores changed; likewise */
     struct lint lint;                  /* empty unless it was asked for */
     json_t *report;                    /* of the last check, with triage; NULL: there was none */
     struct fix_list fixes;             /* the session's syncs that are pretended */
 };
 
+struct findings_options {
+    const char *model;  /* as for findings_open; copied */
+    const char *stores; /* the model for stores, whatever the other says; NULL: as it says */
+    bool pretend;       /* the analysis has the session's fixes */
+    bool group;         /* groups are formed, too */
+    bool lint;          /* and performance findings are looked for */
+};
+
 /* model NULL: that of the last check, else of the target's config, else ext4. After a failure too
  * findings_close() frees what there is. Nothing is pretended in the analysis. */
 bool findings_open(struct findings *f, const char *path, const char *model, struct error *e);
+/* The same as these options say. */
+bool findings_open_as(struct findings *f, const char *path, const struct findings_options *options,
+                      struct error *e);
 bool findings_group(struct findings *f, struct error *e);
 void findings_close(struct findings *f);
 
@@ -44,13 +57,6 @@ bool findings_reload(struct findings *f, struct error *e);
 bool findings_need_check(struct findings *f, struct error *e);
 
 /* ---- in the background ---- */
-
-struct findings_options {
-    const char *model; /* as for findings_open; copied */
-    bool pretend;      /* the analysis has the session's fixes */
-    bool group;        /* groups are formed, too */
-    bool lint;         /* and performance findings are looked for */
-};
 
 struct loading;
 

@@ -11,6 +11,7 @@
 #include "engine/escape.h"
 #include "engine/fix.h"
 #include "engine/group.h"
+#include "engine/types.h"
 
 enum { REPORT_VERSION = 1, BYTES_PER_KIB = 1024 };
 
@@ -75,12 +76,23 @@ static json_t *event_json(struct analysis *a, const struct event *event, uint64_
     return out;
 }
 
-/* What a store wrote: the innermost type and its field, whichever element. */
-static void set_field(json_t *out, const struct analysis *a, uint64_t event)
+void report_field(json_t *out, const struct fields *f, uint64_t event)
 {
-    const struct stored_field *stored = fields_of(a->fields, event);
-    const char *field = stored ? fields_text(a->fields, stored->field) : "";
-    json_object_set_new(out, "field", *field ? report_string(field) : json_null());
+    const struct stored_field *at = fields_of(f, event);
+    if (!at)
+        return;
+    if (at->field)
+        json_object_set_new(out, "field", report_string(fields_text(f, at->field)));
+    if (at->type)
+        json_object_set_new(out, "type", report_string(fields_type_name(f, at->type)));
+    struct buf words = {0};
+    fields_add_words(&words, f, at);
+    if (words.n)
+        json_object_set_new(out, "stored", report_string(buf_string(&words)));
+    buf_free(&words);
+    if (at->instance)
+        json_object_set_new(out, "instance", json_integer((json_int_t)(at->instance - 1)));
+    json_object_set_new(out, "confidence", json_string(type_confidence_name(at->confidence)));
 }
 
 json_t *report_op(struct analysis *a, uint32_t number, bool stack)
@@ -97,8 +109,7 @@ json_t *report_op(struct analysis *a, uint32_t number, bool stack)
         json_object_set_new(out, "size", json_integer((json_int_t)op->length));
     } else if (op->kind == OP_SIZE)
         json_object_set_new(out, "size", json_integer((json_int_t)op->size));
-    if (op->kind == OP_STORE)
-        set_field(out, a, op->event);
+    report_field(out, a->fields, op->event);
     return out;
 }
 
@@ -123,6 +134,18 @@ static json_t *print_json(struct analysis *a, uint64_t number)
     return out;
 }
 
+void report_object(json_t *out, struct analysis *a, const struct behaviour *b)
+{
+    struct analysis_object object;
+    struct file_info file;
+    if (!analysis_object(a, b, &object))
+        return;
+    json_object_set_new(out, "type", report_string(fields_type_name(a->fields, object.type)));
+    json_object_set_new(out, "instance", json_integer((json_int_t)object.offset));
+    if (session_file(a->session, object.file, &file))
+        json_object_set_new(out, "path", report_string(file.path));
+}
+
 /* ---- bugs ---- */
 
 static json_t *checker_json(const struct verdict *v)
@@ -141,11 +164,12 @@ static json_t *behaviour_json(struct analysis *a, const struct bug *b)
     if (b->behaviour == NO_BEHAVIOUR)
         return json_null();
     json_t *out = json_object();
-    bool type = a->behaviours->at[b->behaviour].flags & BEHAVIOUR_TYPE;
+    const struct behaviour *of = &a->behaviours->at[b->behaviour];
+    bool type = of->flags & BEHAVIOUR_TYPE;
     json_object_set_new(out, "id", json_integer(b->behaviour));
     json_object_set_new(out, "kind", json_string(type ? "type" : "function"));
-    json_object_set_new(out, "name",
-                        report_string(analysis_function(a, &a->behaviours->at[b->behaviour])));
+    json_object_set_new(out, "name", report_string(analysis_function(a, of)));
+    report_object(out, a, of);
     json_object_set_new(out, "group", b->group == NO_OP ? json_null() : json_integer(b->group));
     return out;
 }

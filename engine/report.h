@@ -50,7 +50,13 @@ json_t *report_compare(const json_t *before, const json_t *now);
 json_t *report_op(struct analysis *a, uint32_t op, bool stack);
 /* The same of an event that made no op: a sync, an acknowledgement. */
 json_t *report_event(struct analysis *a, uint64_t event, bool stack);
-const char *report_op_kind(const struct op *op); /* name, size, alloc, data, zero, range */
+/* Sets what is known of the field that a store wrote: field, type, stored, instance, confidence.
+ * Nothing when the event is no store or nothing is known; f may be NULL. */
+void report_field(json_t *out, const struct fields *f, uint64_t event);
+/* Sets the object whose stores a behaviour is: type, instance and path; nothing for a function. */
+void report_object(json_t *out, struct analysis *a, const struct behaviour *b);
+const char *report_op_kind(const struct op *op); /* name, size, alloc, data, zero, range,
+                                                      store */
 
 /* Text from anywhere as JSON: what is no text is escaped as it would be on a screen. */
 json_t *report_string(const char *bytes);

@@ -193,6 +193,20 @@ static void add_acknowledged(struct buf *out, const json_t *bug)
     buf_char(out, '\n');
 }
 
+/* Whose work a behaviour is: a function's, or all that was done to an object. */
+static void add_work(struct buf *out, const json_t *behaviour)
+{
+    const char *kind = json_string_value(json_object_get(behaviour, "kind"));
+    if (report_has(behaviour, "name"))
+        buf_text(out, kind && !strcmp(kind, "type") ? ", changes of a " : ", the work of ");
+    report_add(out, behaviour, "name", escape_locale());
+    if (!report_has(behaviour, "path"))
+        return;
+    buf_text(out, " at ");
+    report_add(out, behaviour, "path", escape_locale());
+    buf_printf(out, " %" JSON_INTEGER_FORMAT, report_number(behaviour, "instance"));
+}
+
 static void add_seen(struct buf *out, const json_t *bug)
 {
     const json_t *behaviour = json_object_get(bug, "behaviour");
@@ -202,10 +216,7 @@ static void add_seen(struct buf *out, const json_t *bug)
     if (json_is_object(behaviour)) {
         buf_printf(&text, "; first in behaviour %" JSON_INTEGER_FORMAT,
                    report_number(behaviour, "id"));
-        const char *kind = json_string_value(json_object_get(behaviour, "kind"));
-        if (report_has(behaviour, "name"))
-            buf_text(&text, kind && !strcmp(kind, "type") ? ", changes of a " : ", the work of ");
-        report_add(&text, behaviour, "name", escape_locale());
+        add_work(&text, behaviour);
         if (json_is_integer(json_object_get(behaviour, "group")))
             buf_printf(&text, " (group %" JSON_INTEGER_FORMAT ")",
                        report_number(behaviour, "group"));

@@ -65,6 +65,15 @@ static void add_part(struct buf *out, const json_t *op)
 void report_add_op(struct buf *out, const json_t *op, int flags)
 {
     report_add(out, op, "call", flags);
+    if (report_has(op, "stored")) { /* what it means, then where it is */
+        buf_char(out, ' ');
+        report_add(out, op, "stored", flags);
+        buf_text(out, " (");
+        report_add(out, op, "path", flags);
+        add_part(out, op);
+        buf_char(out, ')');
+        return;
+    }
     if (is(op, "call", "print")) {
         buf_text(out, " \"");
         report_add(out, op, "text", flags);

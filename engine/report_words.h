@@ -20,7 +20,8 @@ double report_real(const json_t *o, const char *key);
 /* "1 state", "7 states"; the plural is made with an s. */
 void report_count(struct buf *out, json_int_t n, const char *thing);
 
-/* "rename CURRENT.new to CURRENT", "write manifest-2 0+64: data", "print \"saved\"". */
+/* "rename CURRENT.new to CURRENT", "write manifest-2 0+64: data", "print \"saved\"", "store
+ * bucket.tokens = 3 (table 128+8)". */
 void report_add_op(struct buf *out, const json_t *op, int flags);
 
 /* "set_current db.c:41" of an op or of a frame, the file as its name alone or in full; "" when

@@ -200,9 +200,10 @@ bool subgraph_behaviour(struct subgraph **out, struct findings *f, uint64_t beha
         return error_set(
             e, "there is no behaviour %" PRIu64 "; flotsam behaviours lists the %zu there are",
             behaviour, list->n);
-    const char *function = analysis_function(f->analysis, &list->at[behaviour]);
-    return make_behaviour(out, f, (uint32_t)behaviour,
-                          xasprintf("behaviour %" PRIu64 ": %s", behaviour, function), o, e);
+    struct buf title = {0};
+    buf_printf(&title, "behaviour %" PRIu64 ": ", behaviour);
+    analysis_add_work(&title, f->analysis, &list->at[behaviour]);
+    return make_behaviour(out, f, (uint32_t)behaviour, title.at, o, e);
 }
 
 bool subgraph_group(struct subgraph **out, struct findings *f, uint64_t group,
@@ -215,10 +216,11 @@ bool subgraph_group(struct subgraph **out, struct findings *f, uint64_t group,
                          group, f->groups->n);
     uint32_t number = f->groups->at[group].representative;
     const struct behaviour *b = &f->analysis->behaviours->at[number];
-    return make_behaviour(out, f, number,
-                          xasprintf("group %" PRIu64 ": %s, represented by behaviour %" PRIu32,
-                                    group, analysis_function(f->analysis, b), number),
-                          o, e);
+    struct buf title = {0};
+    buf_printf(&title, "group %" PRIu64 ": ", group);
+    analysis_add_work(&title, f->analysis, b);
+    buf_printf(&title, ", represented by behaviour %" PRIu32, number);
+    return make_behaviour(out, f, number, title.at, o, e);
 }
 
 /* ---- the neighbourhood of an op ---- */

@@ -16,7 +16,14 @@
 #include "tui/options.h"
 #include "views/export.h"
 
-enum { OPTION_WHAT = OPTION_LONG, OPTION_FORMAT, OPTION_LIMIT, OPTION_TRANSITIVE, OPTION_MODEL };
+enum {
+    OPTION_WHAT = OPTION_LONG,
+    OPTION_FORMAT,
+    OPTION_LIMIT,
+    OPTION_TRANSITIVE,
+    OPTION_MODEL,
+    OPTION_STORES
+};
 
 /* A picture of more ops cannot be read on paper either, and takes dot long. */
 enum { LIMIT = 300, LIMIT_MAX = 4000 };
@@ -28,13 +35,13 @@ static const struct command_option options[] = {
     {'o', "output", "FILE", "write it to a file, which is replaced as a whole"},
     {OPTION_LIMIT, "limit", "N", "ops at most (default: 300)"},
     {OPTION_TRANSITIVE, "transitive", NULL, "also the direct edges that others imply"},
-    {OPTION_MODEL, "model", "NAME",
-     "ext4, xfs, btrfs, posix, ext4-paper or strict (default: that of the last check)"},
+    LISTING_MODEL_OPTIONS(OPTION_MODEL, OPTION_STORES),
     {0, NULL, NULL, NULL},
 };
 
 struct wish {
-    const char *what, *format, *output, *model;
+    const char *what, *format, *output;
+    struct listing_model model;
     struct subgraph_options subgraph;
 };
 
@@ -106,7 +113,7 @@ static bool export(const char *session, const struct wish *w, struct error *e)
 
     if (!format)
         return false;
-    bool ok = listing_open(&f, session, w->model, e) && choose(&s, &f, w, e);
+    bool ok = listing_open(&f, session, &w->model, e) && choose(&s, &f, w, e);
     if (ok)
         ok = w->output ? export_file(s, w->output, format, e) : print(s, format, e);
     if (ok && s->left_out)
@@ -145,7 +152,11 @@ static int run_export(int argc, char **argv)
             w.subgraph.transitive = true;
             break;
         case OPTION_MODEL:
-            w.model = o.value;
+            w.model.posix = o.value;
+            break;
+        case OPTION_STORES:
+            if (options_choice(&o) >= 0)
+                w.model.stores = o.value;
             break;
         }
     }

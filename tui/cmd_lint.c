@@ -46,14 +46,15 @@ static bool read_options(struct options *o, struct wishes *w)
 static bool show(struct session *s, const struct wishes *w, struct error *e)
 {
     struct symbols *sy = symbols_open(s);
+    struct fields *fields = NULL;
     struct lint lint = {0};
     struct lint_options how = {.by_stack = w->stacks};
     bool ok =
         (w->stores ? lint_stores_find(w->stores, &how.stores, e) : lint_options_of(s, &how, e)) &&
-        lint_session(&lint, s, sy, &how, e);
+        lint_session(&lint, s, sy, &how, e) && fields_open(&fields, s, sy, NULL, e);
 
     if (ok) {
-        struct view *v = lint_view(s, sy, &lint);
+        struct view *v = lint_view(s, sy, fields, &lint);
         ok = w->json ? listing_json(v, lint_view_json, e) : listing_text(v, w->stacks, e);
         v->ops->close(v);
     }
@@ -62,6 +63,7 @@ static bool show(struct session *s, const struct wishes *w, struct error *e)
     if (ok && !session_has_stores(s))
         message("stores to mapped files are not in this trace; only system calls were looked at");
     lint_free(&lint);
+    fields_close(fields);
     symbols_close(sy);
     return ok;
 }

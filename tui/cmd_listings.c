@@ -13,21 +13,16 @@
 #include "views/groups.h"
 #include "views/states.h"
 
-enum { OPTION_JSON = OPTION_LONG, OPTION_MODEL, OPTION_PATH, OPTION_EVENTS };
+enum { OPTION_JSON = OPTION_LONG, OPTION_MODEL, OPTION_STORES, OPTION_PATH, OPTION_EVENTS };
 
 #define JSON_OPTION                                                                                \
     {                                                                                              \
         OPTION_JSON, "json", NULL, "print an array of objects instead of a table"                  \
     }
-#define MODEL_OPTION                                                                               \
-    {                                                                                              \
-        OPTION_MODEL, "model", "NAME",                                                             \
-            "ext4, xfs, btrfs, posix, ext4-paper or strict (default: that of the last check)"      \
-    }
 
 static const struct command_option graph_options[] = {
     JSON_OPTION,
-    MODEL_OPTION,
+    LISTING_MODEL_OPTIONS(OPTION_MODEL, OPTION_STORES),
     {OPTION_PATH, "path", "GLOB", "only ops on files whose path or name matches"},
     {OPTION_EVENTS, "events", "A..B", "only ops of events from A to B; either may be left out"},
     {0, NULL, NULL, NULL},
@@ -35,7 +30,7 @@ static const struct command_option graph_options[] = {
 
 static const struct command_option model_options[] = {
     JSON_OPTION,
-    MODEL_OPTION,
+    LISTING_MODEL_OPTIONS(OPTION_MODEL, OPTION_STORES),
     {0, NULL, NULL, NULL},
 };
 
@@ -46,7 +41,7 @@ static const struct command_option json_options[] = {
 
 struct wishes {
     struct trace_filter filter;
-    const char *model;
+    struct listing_model model;
     bool json;
 };
 
@@ -68,7 +63,11 @@ static bool read_options(struct options *o, struct wishes *w)
             w->json = true;
             break;
         case OPTION_MODEL:
-            w->model = o->value;
+            w->model.posix = o->value;
+            break;
+        case OPTION_STORES:
+            if (options_choice(o) >= 0)
+                w->model.stores = o->value;
             break;
         case OPTION_PATH:
             w->filter.path = o->value;
@@ -92,7 +91,7 @@ static int run(const struct listing *l, int argc, char **argv)
     options_begin(&o, l->command, argc, argv);
     if (!read_options(&o, &w))
         return o.status;
-    bool ok = listing_open(&f, o.argc ? o.argv[0] : NULL, w.model, &e) && l->need(&f, &e);
+    bool ok = listing_open(&f, o.argc ? o.argv[0] : NULL, &w.model, &e) && l->need(&f, &e);
     if (ok) {
         struct view *v = l->open(&f, &w);
         ok = w.json ? listing_json(v, l->json, &e) : listing_text(v, false, &e);
@@ -126,11 +125,11 @@ const struct command command_graph = {
     .name = "graph",
     .run = run_graph,
     .takes = TAKES_SESSION,
-    .usage = "[S] [--json] [--model NAME] [--path GLOB] [--events A..B]",
+    .usage = "[S] [--json] [--model NAME] [--stores NAME] [--path GLOB] [--events A..B]",
     .summary = "show the ops, and which must persist before which",
     .details =
         "Each line is an op, the smallest thing that persists as a unit: its number, its event,\n"
-        "its kind (name, size, alloc, data, zero, range), the file and the part of it, the\n"
+        "its kind (name, size, alloc, data, zero, range, store), the file and the part of it, the\n"
         "function that did it, the event whose return makes it durable, and the ops that must\n"
         "persist just before it, each with the rule that says so. flotsam why-op explains more.",
     .options = graph_options,
@@ -155,11 +154,12 @@ const struct command command_behaviours = {
     .name = "behaviours",
     .run = run_behaviours,
     .takes = TAKES_SESSION,
-    .usage = "[S] [--json] [--model NAME]",
+    .usage = "[S] [--json] [--model NAME] [--stores NAME]",
     .summary = "show the ops by the task that they do together",
     .details =
-        "Each line is an update behaviour: its number, the function that does the task, its\n"
-        "thread, how many ops it has, its first and last event, the groups that it is in\n"
+        "Each line is an update behaviour: its number, the function that does the task, or the\n"
+        "type and the place of the object that is changed by stores, its thread, how many ops it "
+        "has, its first and last event, the groups that it is in\n"
         "(with a * where it is the representative), and whether it was merged from smaller\n"
         "ones, cut from a larger one, or is a single large event.",
     .options = model_options,
@@ -184,7 +184,7 @@ const struct command command_groups = {
     .name = "groups",
     .run = run_groups,
     .takes = TAKES_SESSION,
-    .usage = "[S] [--json] [--model NAME]",
+    .usage = "[S] [--json] [--model NAME] [--stores NAME]",
     .summary = "show which behaviour is tested for which others",
     .details = "Each line is a group: its number, its function, the behaviour that represents it,\n"
                "how many behaviours it has and by how many signatures, how many ops the\n"

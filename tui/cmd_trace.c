@@ -147,12 +147,17 @@ static bool print_json(struct view *v, struct trace_json *t, uint64_t *rows, str
 static bool show(struct session *s, struct wishes *w, struct error *e)
 {
     struct symbols *sy = symbols_open(s);
-    struct view *v = trace_view(s, sy, &w->filter);
+    struct fields *fields;
     uint64_t rows = 0;
     bool ok;
 
+    if (!fields_open(&fields, s, sy, NULL, e)) {
+        symbols_close(sy);
+        return false;
+    }
+    struct view *v = trace_view(s, sy, fields, &w->filter);
     if (w->json) {
-        struct trace_json *t = trace_json_open(s, sy);
+        struct trace_json *t = trace_json_open(s, sy, fields);
         ok = print_json(v, t, &rows, e);
         trace_json_close(t);
     } else {
@@ -165,6 +170,7 @@ static bool show(struct session *s, struct wishes *w, struct error *e)
     if (ok)
         ok = tell_notices(s, sy, e);
     v->ops->close(v);
+    fields_close(fields);
     symbols_close(sy);
     return ok;
 }
@@ -201,7 +207,10 @@ const struct command command_trace = {
     .details =
         "Each line is an event: its number, its thread, the system call, what it did and to which\n"
         "file, what it returned, and the innermost function with source that led to it. A write\n"
-        "is shown as OFFSET+SIZE. What was not recorded is told at the end, on standard error.\n"
+        "is shown as OFFSET+SIZE, a store by the field that it wrote where debug info tells "
+        "which,\n"
+        "and a flush by its cache line. What was not recorded is told at the end, on standard "
+        "error.\n"
         "FLOTSAM_THEME chooses the colours: dark, light, high-contrast or monochrome.",
     .options = options,
 };

@@ -13,11 +13,10 @@
 #include "views/why.h"
 #include "views/why_op.h"
 
-enum { OPTION_MODEL = OPTION_LONG };
+enum { OPTION_MODEL = OPTION_LONG, OPTION_STORES };
 
 static const struct command_option options[] = {
-    {OPTION_MODEL, "model", "NAME",
-     "ext4, xfs, btrfs, posix, ext4-paper or strict (default: that of the last check)"},
+    LISTING_MODEL_OPTIONS(OPTION_MODEL, OPTION_STORES),
     {0, NULL, NULL, NULL},
 };
 
@@ -58,14 +57,18 @@ static int run(const struct command *command, open_fn *open, int argc, char **ar
     struct findings f = {0};
     struct error e;
     struct view *v;
-    const char *model = NULL;
+    struct listing_model model = {0};
 
     options_begin(&o, command, argc, argv);
-    while (options_next(&o))
-        model = o.value;
+    while (options_next(&o)) {
+        if (o.id == OPTION_MODEL)
+            model.posix = o.value;
+        else if (options_choice(&o) >= 0)
+            model.stores = o.value;
+    }
     if (o.ended || !options_count(&o, 2, 3))
         return o.status;
-    bool ok = listing_open(&f, o.argc == 3 ? o.argv[0] : NULL, model, &e) &&
+    bool ok = listing_open(&f, o.argc == 3 ? o.argv[0] : NULL, &model, &e) &&
               open(&v, &f, o.argv + o.argc - 2, &e);
     if (ok) {
         ok = listing_text(v, true, &e);
@@ -91,7 +94,7 @@ const struct command command_why = {
     .name = "why",
     .run = run_why,
     .takes = TAKES_SESSION,
-    .usage = "[S] A B [--model NAME]",
+    .usage = "[S] A B [--model NAME] [--stores NAME]",
     .summary = "say why two behaviours are, or are not, in one group",
     .details = "A and B are numbers that flotsam behaviours lists. Their ops are shown side by\n"
                "side, each by its event, with a = where one matches the other; then the order\n"
@@ -114,7 +117,7 @@ const struct command command_why_op = {
     .name = "why-op",
     .run = run_why_op,
     .takes = TAKES_SESSION,
-    .usage = "[S] A B [--model NAME]",
+    .usage = "[S] A B [--model NAME] [--stores NAME]",
     .summary = "say why one op must persist before another, or that it need not",
     .details = "A and B are numbers that flotsam graph lists. When A must persist before B, the\n"
                "ops that lead from one to the other are shown, each with the rule that makes it\n"

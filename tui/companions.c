@@ -7,10 +7,13 @@
 
 #include "engine/mem.h"
 #include "tui/words.h"
+#include "views/behaviours.h"
 #include "views/bug.h"
 #include "views/difference.h"
 #include "views/group.h"
 #include "views/lines.h"
+#include "views/object.h"
+#include "views/objects.h"
 #include "views/op_words.h"
 #include "views/rules.h"
 #include "views/source.h"
@@ -319,6 +322,31 @@ static void show_difference(struct debugger *d, struct pane *p)
         pane_columns(p);
 }
 
+/* The object that a store writes, else that which is selected; the field in question is selected
+ * there. True when there is one. */
+static bool show_object(struct debugger *d, struct pane *p, const struct subject *of)
+{
+    struct subject object;
+    struct view *v = p->view;
+
+    if (!of->kind || !debugger_lead(d, of, SUBJECT_OBJECT, &object))
+        return false;
+    if (!view_is(v, VIEW_OBJECT) || object_view_number(v) != object.number) {
+        v = object_view(d->findings.analysis, d->findings.objects, (uint32_t)object.number, d->walk,
+                        d->walk_states);
+        pane_show(p, v);
+    } else {
+        pane_again(p);
+    }
+    p->plain = p->unmarked = false;
+    cell_clear(&p->title);
+    object_view_title(v, &p->title);
+    uint64_t row = v->ops->find(v, of);
+    if (row)
+        pane_select(p, row);
+    return true;
+}
+
 static void choose_file(struct debugger *d, struct pane *states)
 {
     if (!view_is(states->view, VIEW_STATE))
@@ -358,7 +386,29 @@ void follow_walk(struct debugger *d)
         states->empty = "no files";
     }
     choose_file(d, states);
-    show_difference(d, companion(d, 3));
+    if (s.kind != SUBJECT_OP || !show_object(d, companion(d, 3), &s))
+        show_difference(d, companion(d, 3));
+}
+
+/* The fields of an object, and beside them the bytes of its file. */
+void follow_object(struct debugger *d)
+{
+    struct subject s, file;
+    struct file_info info;
+
+    if (!d->loaded)
+        return;
+    if (!main_subject(d, &s) || !show_object(d, companion(d, 1), &s)) {
+        show(d, companion(d, 1), "Fields", NULL, NULL);
+        show(d, companion(d, 2), "Difference", NULL, NULL);
+        return;
+    }
+    if (debugger_lead(d, &s, SUBJECT_FILE, &file) &&
+        session_file(d->session, (uint32_t)file.number, &info)) {
+        free(d->difference);
+        d->difference = xstrdup(info.path);
+    }
+    show_difference(d, companion(d, 2));
 }
 
 void follow_file(struct debugger *d)
@@ -428,7 +478,7 @@ static bool name_subject(struct debugger *d, struct cell *c, const struct subjec
 
     switch (s->kind) {
     case SUBJECT_EVENT:
-        return event_words(c, a->session, s->number, e);
+        return event_words(c, a, s->number, e);
     case SUBJECT_OP:
         cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", s->number);
         return op_what(c, a, (uint32_t)s->number, e);
@@ -436,9 +486,8 @@ static bool name_subject(struct debugger *d, struct cell *c, const struct subjec
     case SUBJECT_GROUP: {
         uint64_t b =
             s->kind == SUBJECT_GROUP ? d->findings.groups->at[s->number].representative : s->number;
-        const char *function = analysis_function(a, &a->behaviours->at[b]);
         cell_add(c, STYLE_NUMBER, "#%" PRIu64 " ", s->number);
-        cell_escape(c, STYLE_SOURCE_FUNCTION, function, strlen(function));
+        behaviour_words(c, a, &a->behaviours->at[b]);
         return true;
     }
     case SUBJECT_BUG: {
@@ -455,6 +504,10 @@ static bool name_subject(struct debugger *d, struct cell *c, const struct subjec
     case SUBJECT_FILE:
         if (session_file(a->session, (uint32_t)s->number, &file))
             cell_escape(c, STYLE_PATH, file.path, strlen(file.path));
+        return true;
+    case SUBJECT_OBJECT:
+        cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", s->number);
+        object_words(c, a, &d->findings.objects->at[s->number]);
         return true;
     case SUBJECT_STATE:
         cell_add(c, STYLE_NUMBER, "%" PRIu64, s->number);
@@ -473,7 +526,7 @@ struct view *links_of(struct debugger *d, const struct subject *s, struct error 
     } kinds[] = {
         {SUBJECT_EVENT, "event"},         {SUBJECT_OP, "op"},       {SUBJECT_LINE, "line"},
         {SUBJECT_FILE, "file"},           {SUBJECT_BUG, "bug"},     {SUBJECT_STATE, "state"},
-        {SUBJECT_BEHAVIOUR, "behaviour"}, {SUBJECT_GROUP, "group"},
+        {SUBJECT_BEHAVIOUR, "behaviour"}, {SUBJECT_GROUP, "group"}, {SUBJECT_OBJECT, "object"},
     };
     struct lines *l = lines_new("links");
     struct subject found[LINKS_SHOWN];

@@ -17,6 +17,7 @@ void follow_group(struct debugger *d);
 void follow_listed(struct debugger *d); /* a state of the last check */
 void follow_walk(struct debugger *d);
 void follow_file(struct debugger *d);
+void follow_object(struct debugger *d);
 void follow_row(struct debugger *d);
 void follow_why(struct debugger *d);
 void follow_line(struct debugger *d);

@@ -82,7 +82,7 @@ static void offer_paths(struct asking *a)
 
 static void offer_subjects(struct asking *a)
 {
-    offer_list(a, "event: op: bug: state: behaviour: group: inode:");
+    offer_list(a, "event: op: bug: state: behaviour: group: object: inode:");
     offer_functions(a);
     offer_paths(a);
 }
@@ -91,6 +91,21 @@ static void offer_models(struct asking *a)
 {
     for (const struct model *const *m = model_table(); *m; m++)
         offer(a, (*m)->name);
+}
+
+/* What may follow a model's name. */
+static void offer_switches(struct asking *a)
+{
+    for (enum model_stores s = 0; s < STORES_COUNT; s++) {
+        char *text = xasprintf("stores=%s", model_stores_name(s));
+        offer(a, text);
+        free(text);
+    }
+    for (const struct model_switch *s = model_switches(); s->name; s++) {
+        char *text = xasprintf("%s=%s", s->name, s->on ? "no" : "yes");
+        offer(a, text);
+        free(text);
+    }
 }
 
 static void offer_themes(struct asking *a)
@@ -116,7 +131,8 @@ static void offer_statuses(struct asking *a)
 
 static void offer_settings(struct asking *a)
 {
-    offer_list(a, "model= strategy=representative strategy=all-behaviours strategy=exhaustive "
+    offer_list(a, "model= stores=auto stores=px86 stores=eadr stores=pagecache "
+                  "strategy=representative strategy=all-behaviours strategy=exhaustive "
                   "strategy=prefix strategy=sync strategy=random budget= jobs= timeout= checker=");
 }
 
@@ -125,9 +141,10 @@ static const struct {
     const char *word;
     void (*offer)(struct asking *a);
 } sorts[] = {
-    {"SUBJECT", offer_subjects}, {"COLUMN", offer_columns},   {"THEME", offer_themes},
-    {"MODEL", offer_models},     {"FILE", offer_files},       {"SYNC", offer_syncs},
-    {"STATUS", offer_statuses},  {"COMMAND", offer_requests}, {"KEY=VALUE", offer_settings},
+    {"SUBJECT", offer_subjects},   {"COLUMN", offer_columns},  {"THEME", offer_themes},
+    {"MODEL", offer_models},       {"SWITCH", offer_switches}, {"FILE", offer_files},
+    {"SYNC", offer_syncs},         {"STATUS", offer_statuses}, {"COMMAND", offer_requests},
+    {"KEY=VALUE", offer_settings},
 };
 
 /* The n-th word of how the arguments are written, or its last. */

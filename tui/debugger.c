@@ -198,6 +198,7 @@ static void take_findings(struct debugger *d)
     struct analysis *a = d->findings.analysis;
     d->links = links_new(a);
     links_groups(d->links, d->findings.groups);
+    links_objects(d->links, d->findings.objects);
     links_report(d->links, d->findings.report);
     d->schedule_rows = schedule_rows_new(a);
     d->walk = walk_new(a->graph, graph_session_source(a->source), a->actions, a->action_count);
@@ -378,7 +379,7 @@ static bool settle_views(struct debugger *d, uint64_t deadline, struct error *e)
         goto failed;
     left |= !done;
     /* States cost: only where they are looked at. */
-    if (d->desk == DESK_schedule || d->desk == DESK_state) {
+    if (d->desk == DESK_schedule || d->desk == DESK_state || d->desk == DESK_objects) {
         if (!task_settle_state(d, deadline, &done, e))
             goto failed;
         left |= !done;

@@ -111,6 +111,9 @@ static void draw_top(struct debugger *d)
     cell_escape(&left, STYLE_BAR, name, strlen(name));
     if (model)
         cell_add(&left, STYLE_BAR, "   %s", model);
+    for (enum model_stores m = 0; d->loaded && m < STORES_COUNT; m++)
+        if (d->findings.analysis->graph->stores >> m & 1)
+            cell_add(&left, STYLE_BAR, "+%s", model_stores_name(m));
     if (d->pretending)
         cell_add(&left, STYLE_BAR, "   %s pretending", glyph(GLYPH_PRETEND));
     add_counts(d, &right);

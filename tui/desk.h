@@ -24,6 +24,7 @@
     X(states)                                                                                      \
     X(schedule)                                                                                    \
     X(state)                                                                                       \
+    X(objects)                                                                                     \
     X(source)                                                                                      \
     X(output)                                                                                      \
     X(fixes)                                                                                       \

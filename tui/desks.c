@@ -25,6 +25,7 @@
 #include "views/groups.h"
 #include "views/help.h"
 #include "views/lint.h"
+#include "views/objects.h"
 #include "views/op_words.h"
 #include "views/output.h"
 #include "views/rules.h"
@@ -134,7 +135,9 @@ static bool enter_bug(struct debugger *d, struct error *e)
 static struct view *open_trace(struct debugger *d, struct error *e)
 {
     (void)e;
-    return trace_view(d->session, d->symbols, NULL);
+    /* While the run is being worked out, stores are shown by their places alone. */
+    const struct fields *fields = d->loaded ? d->findings.analysis->fields : NULL;
+    return trace_view(d->session, d->symbols, fields, NULL);
 }
 
 static struct view *open_ops(struct debugger *d, struct error *e)
@@ -213,6 +216,25 @@ static struct view *open_state(struct debugger *d, struct error *e)
     return state_view(d->walk_states, d->findings.analysis, d->walk);
 }
 
+static struct view *open_objects(struct debugger *d, struct error *e)
+{
+    (void)e;
+    set_title(d, DESK_objects, "Objects in the state left by %s",
+              d->walking ? d->walking : "the run");
+    return objects_view(d->findings.analysis, d->findings.objects, d->walk);
+}
+
+/* The stores that made an object what it is. */
+static bool enter_stores(struct debugger *d, struct error *e)
+{
+    struct subject op;
+
+    if (!debugger_find(d, "", SUBJECT_OP, &op, e))
+        return false;
+    debugger_go(d, DESK_schedule, &op);
+    return true;
+}
+
 static struct view *open_source(struct debugger *d, struct error *e)
 {
     const struct subject *s = &d->about[DESK_source];
@@ -260,7 +282,8 @@ static struct view *open_lint(struct debugger *d, struct error *e)
 {
     (void)e;
     set_title(d, DESK_lint, "Waste, under %s", lint_stores_name(d->findings.lint.stores));
-    return lint_view(d->findings.session, d->findings.analysis->symbols, &d->findings.lint);
+    return lint_view(d->findings.session, d->findings.analysis->symbols,
+                     d->findings.analysis->fields, &d->findings.lint);
 }
 
 void help_texts_free(struct help_texts *h)
@@ -449,6 +472,16 @@ static const struct desk_kind kinds[DESK_COUNT] = {
                     .follow = follow_file,
                     .buttons = {R(step), R(sync), R(failing), R(test), R(schedule), R(zoom),
                                 R(help)}},
+    [DESK_objects] = {.title = "Objects",
+                      .needs = NEEDS_ANALYSIS,
+                      .companions = 2,
+                      .first = 1,
+                      .empty = "no object is known",
+                      .open = open_objects,
+                      .follow = follow_object,
+                      .enter = enter_stores,
+                      .buttons = {R(open), R(step), R(sync), R(failing), R(links), R(filter),
+                                  R(sort), R(zoom), R(help)}},
     [DESK_source] = {.title = "Source",
                      .needs = NEEDS_ANALYSIS,
                      .companions = 1,

@@ -30,30 +30,35 @@ static bool must_be_idle(const struct debugger *d, struct error *e)
 /* ---- checking ---- */
 
 /* One setting, KEY=VALUE; the value stays where it is. */
-static bool read_setting(struct worker_check *c, const char *word, struct error *e)
+static bool read_setting(struct worker_check *c, const char **stores, const char *word,
+                         struct error *e)
 {
     const char *equals = strchr(word, '=');
     uint64_t n = 0;
 
     if (!equals)
-        return error_set(e,
-                         "%s is no setting; write KEY=VALUE: model, strategy, budget, jobs, "
-                         "timeout, seed, checker",
-                         word);
+        return error_set(
+            e,
+            "%s is no setting; write KEY=VALUE: model, stores, strategy, budget, jobs, "
+            "timeout, seed, checker",
+            word);
     size_t length = (size_t)(equals - word);
     const char *value = equals + 1;
 #define IS(name) (length == sizeof(name) - 1 && !strncmp(word, name, length))
     if (IS("model"))
         c->model = value;
+    else if (IS("stores"))
+        *stores = value;
     else if (IS("strategy"))
         c->strategy = value;
     else if (IS("checker"))
         c->checker = value;
     else if (!IS("budget") && !IS("jobs") && !IS("timeout") && !IS("seed"))
-        return error_set(e,
-                         "no setting is called %.*s; there are model, strategy, budget, jobs, "
-                         "timeout, seed, checker",
-                         (int)length, word);
+        return error_set(
+            e,
+            "no setting is called %.*s; there are model, stores, strategy, budget, jobs, "
+            "timeout, seed, checker",
+            (int)length, word);
     else if (!words_number(value, 0, "a number", &n, e))
         return false;
     if (IS("budget"))
@@ -68,10 +73,22 @@ static bool read_setting(struct worker_check *c, const char *word, struct error 
     return true;
 }
 
+/* A model with another for stores, as one text; the caller frees it. */
+static char *model_with_stores(struct debugger *d, const char *model, const char *stores)
+{
+    char *in_hand = d->loaded ? model_text(&d->findings.analysis->graph->model) : NULL;
+    const char *posix = model ? model : in_hand ? in_hand : model_table()[0]->name;
+    char *text = xasprintf("%s stores=%s", posix, stores);
+
+    free(in_hand);
+    return text;
+}
+
 static bool start_check(struct debugger *d, struct worker_check *c, const char *words,
                         struct error *e)
 {
     vec_of(char *) kept = {0};
+    const char *stores = NULL;
     char *word;
     bool ok = must_be_idle(d, e);
 
@@ -84,7 +101,13 @@ static bool start_check(struct debugger *d, struct worker_check *c, const char *
             words += strlen(words);
             word = whole;
         }
-        ok = read_setting(c, word, e);
+        ok = read_setting(c, &stores, word, e);
+    }
+    if (ok && stores) {
+        enum model_stores known;
+        ok = model_stores_find(stores, &known, e);
+        c->model = model_with_stores(d, c->model, stores);
+        vec_push(&kept, (char *)(uintptr_t)c->model);
     }
     ok = ok && task_worker(d, e);
     if (ok) {

@@ -150,6 +150,7 @@ static bool go_home(struct debugger *d, const struct subject *s, struct error *e
         [SUBJECT_STATE] = DESK_states,
         [SUBJECT_FILE] = DESK_ops,
         [SUBJECT_LINE] = DESK_source,
+        [SUBJECT_OBJECT] = DESK_objects,
     };
 
     debugger_go(d, homes[s->kind], s);

@@ -60,8 +60,9 @@ bool do_model(struct debugger *d, const char *words, enum after *after, struct e
 
     (void)after;
     if (!*words) {
-        debugger_say(d, "the model is %s",
-                     d->loaded ? d->findings.analysis->graph->model.name : "being worked out");
+        char *text = d->loaded ? model_text(&d->findings.analysis->graph->model) : NULL;
+        debugger_say(d, "the model is %s", text ? text : "being worked out");
+        free(text);
         return true;
     }
     if (d->task != TASK_NONE)

@@ -33,6 +33,7 @@ bool debugger_find(struct debugger *d, const char *words, enum subject_kind kind
         [SUBJECT_BUG] = "a bug",
         [SUBJECT_STATE] = "a state",
         [SUBJECT_FILE] = "a file",
+        [SUBJECT_OBJECT] = "an object",
         [SUBJECT_LINE] = "a source line",
     };
     struct subject from;
@@ -51,6 +52,8 @@ bool debugger_find(struct debugger *d, const char *words, enum subject_kind kind
 
 /* ---- desks that show all there is ---- */
 
+static bool take_selected(struct debugger *d, struct error *e);
+
 #define SHOW(id)                                                                                   \
     bool do_##id(struct debugger *d, const char *words, enum after *after, struct error *e)        \
     {                                                                                              \
@@ -63,9 +66,10 @@ bool debugger_find(struct debugger *d, const char *words, enum subject_kind kind
 static void show(struct debugger *d, enum desk_id desk)
 {
     static const enum subject_kind kinds[DESK_COUNT] = {
-        [DESK_bugs] = SUBJECT_BUG,     [DESK_trace] = SUBJECT_EVENT,
-        [DESK_ops] = SUBJECT_OP,       [DESK_behaviours] = SUBJECT_BEHAVIOUR,
-        [DESK_groups] = SUBJECT_GROUP, [DESK_states] = SUBJECT_STATE,
+        [DESK_bugs] = SUBJECT_BUG,       [DESK_trace] = SUBJECT_EVENT,
+        [DESK_ops] = SUBJECT_OP,         [DESK_behaviours] = SUBJECT_BEHAVIOUR,
+        [DESK_groups] = SUBJECT_GROUP,   [DESK_states] = SUBJECT_STATE,
+        [DESK_objects] = SUBJECT_OBJECT,
     };
     struct subject from, to;
     bool known = kinds[desk] && debugger_subject(d, &from, NULL) &&
@@ -86,6 +90,27 @@ SHOW(output)
 SHOW(fixes)
 SHOW(bookmarks)
 SHOW(lint)
+
+bool do_objects(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    struct subject s;
+
+    (void)after;
+    if (!debugger_need_analysis(d, e) || (!*words && !take_selected(d, e)))
+        return false;
+    if (!d->findings.objects->n)
+        return error_set(e, d->findings.analysis->store_count
+                                ? "no object is known: build the program with -g and record again"
+                                : "the trace has no stores to mapped files");
+    if (!*words) {
+        show(d, DESK_objects);
+        return true;
+    }
+    if (!debugger_find(d, words, SUBJECT_OBJECT, &s, e))
+        return false;
+    debugger_go(d, DESK_objects, &s);
+    return true;
+}
 
 bool do_change(struct debugger *d, const char *words, enum after *after, struct error *e)
 {

@@ -6,10 +6,12 @@
 
 #include "tui/print.h"
 
-bool listing_open(struct findings *f, const char *given, const char *model, struct error *e)
+bool listing_open(struct findings *f, const char *given, const struct listing_model *model,
+                  struct error *e)
 {
+    struct findings_options options = {.model = model->posix, .stores = model->stores};
     char *path = command_session(given, e);
-    bool ok = path && findings_open(f, path, model, e);
+    bool ok = path && findings_open_as(f, path, &options, e);
 
     free(path);
     return ok;

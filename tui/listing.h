@@ -14,8 +14,22 @@
 #include "views/trace_filter.h"
 #include "views/view.h"
 
+/* Under which models: options that several commands have. */
+struct listing_model {
+    const char *posix, *stores; /* NULL: those of the last check */
+};
+
+#define LISTING_MODEL_OPTIONS(model, stores)                                                       \
+    {model, "model", "NAME",                                                                       \
+     "ext4, xfs, btrfs, posix, ext4-paper or strict (default: that of the last check)"},           \
+    {                                                                                              \
+        stores, "stores", "auto|px86|eadr|pagecache",                                              \
+            "what becomes of stores to mapped files (default: as in the last check)"               \
+    }
+
 /* As findings_open(); given NULL: the newest session. */
-bool listing_open(struct findings *f, const char *given, const char *model, struct error *e);
+bool listing_open(struct findings *f, const char *given, const struct listing_model *model,
+                  struct error *e);
 
 typedef json_t *listing_json_fn(struct view *v, uint64_t row, struct error *e);
 

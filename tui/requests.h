@@ -34,7 +34,7 @@
     X(back, "back", "[ q Backspace", "", MOVE, "where you came from; at the beginning: leave")     \
     X(forward, "forward", "]", "", MOVE, "where you went back from")                               \
     X(go, "go", "g", "SUBJECT", MOVE,                                                              \
-      "event:N, op:N, bug:N, state:N, behaviour:N, group:N, FILE:LINE or a function")              \
+      "event:N, op:N, bug:N, state:N, behaviour:N, group:N, object:N, FILE:LINE or a function")    \
     X(overview, "overview", "1", "", VIEW, "what was recorded, checked and found")                 \
     X(bugs, "bugs", "2", "", VIEW, "the bugs, and what became of them")                            \
     X(trace, "trace", "3", "", VIEW, "the events in their order")                                  \
@@ -46,6 +46,8 @@
     X(schedule, "schedule", "9", "[SUBJECT]", VIEW,                                                \
       "what survives the crash in hand, to step through")                                          \
     X(state, "state", "0", "", VIEW, "the files that it leaves, against those without a crash")    \
+    X(objects, "objects", "O", "[SUBJECT]", VIEW,                                                  \
+      "the objects in mapped files, field by field, against those without a crash")                \
     X(source, "source", "v", "[SUBJECT]", VIEW, "the source lines of what is selected")            \
     X(output, "output", "o", "", VIEW, "what the checker said")                                    \
     X(fixes, "fixes", "F", "", VIEW, "the pretended syncs")                                        \
@@ -71,18 +73,19 @@
     X(next, "next", ".", "", FIND, "the next one")                                                 \
     X(previous, "previous", ",", "", FIND, "the one before")                                       \
     X(filter, "filter", "\\", "[TEXT]", FIND,                                                      \
-      "only rows with a text, or COLUMN=PATTERN; ! before it: without; nothing: all rows")          \
+      "only rows with a text, or COLUMN=PATTERN; ! before it: without; nothing: all rows")         \
     X(sort, "sort", "", "[COLUMN]", FIND,                                                          \
       "rows by a column, -COLUMN downwards; nothing: as they come")                                \
     X(why, "why", "w", "[N N]", WHY,                                                               \
       "why a bug is legal; why two behaviours are, or are not, in one group")                      \
     X(rules, "rules", "a", "[N]", WHY, "all that the op must follow and precede, by which rules")  \
     X(check, "check", "X", "[KEY=VALUE...]", CHECK,                                                \
-      "test the crash states: model, strategy, budget, jobs, timeout, checker")                    \
+      "test the crash states: model, stores, strategy, budget, jobs, timeout, checker")            \
     X(pause, "pause", "p", "", CHECK, "halt the check, or go on")                                  \
     X(stop, "stop", "", "", CHECK, "end what runs; what was done is kept")                         \
     X(fix, "fix", "f", "[SYNC [N]]", CHECK,                                                        \
-      "pretend fsync, fdatasync, dirsync, sync or flush after an event; alone: what the bug proposes")    \
+      "pretend fsync, fdatasync, dirsync, sync or flush after an event; alone: what the bug "      \
+      "proposes")                                                                                  \
     X(unfix, "unfix", "", "[N]", CHECK, "take a pretended sync back; alone: all of them")          \
     X(try, "try", "T", "", CHECK, "check again with the pretended syncs: which bugs are gone")     \
     X(status, "status", "t", "[STATUS]", NOTE, "of a bug: new, confirmed, duplicate N, ignored")   \
@@ -97,7 +100,8 @@
     X(command, "command", ":", "", OTHER, "type a command")                                        \
     X(cancel, "cancel", "Escape C-c", "", OTHER, "end a search, a filter, what is under way")      \
     X(theme, "theme", "", "THEME", OTHER, "another theme")                                         \
-    X(model, "model", "", "MODEL", OTHER, "look at the run under another persistence model")       \
+    X(model, "model", "", "MODEL [SWITCH]", OTHER,                                                 \
+      "look at the run under another persistence model; stores=px86: for stores, too")             \
     X(bind, "bind", "", "KEY COMMAND", OTHER, "what a key does")                                   \
     X(redraw, "redraw", "C-l", "", OTHER, "draw everything anew")                                  \
     X(dump, "dump", "", "screen|styles|view FILE", OTHER,                                          \

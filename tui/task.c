@@ -8,6 +8,7 @@
 #include "engine/clock.h"
 #include "engine/mem.h"
 #include "views/difference.h"
+#include "views/object.h"
 #include "views/output.h"
 #include "views/state.h"
 
@@ -230,6 +231,8 @@ static bool settle_pane(struct debugger *d, struct pane *p, uint64_t deadline, b
     *done = true;
     if (view_is(p->view, VIEW_DIFFERENCE))
         return difference_view_settle(p->view, deadline, done, e);
+    if (view_is(p->view, VIEW_OBJECT))
+        return object_view_settle(p->view, deadline, done, e);
     if (!view_is(p->view, VIEW_STATE))
         return true;
     uint64_t before = state_view_version(p->view);

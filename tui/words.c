@@ -43,7 +43,7 @@ bool words_number(const char *words, uint64_t otherwise, const char *what, uint6
 static const char *const kinds[] = {
     [SUBJECT_EVENT] = "event", [SUBJECT_OP] = "op",   [SUBJECT_BEHAVIOUR] = "behaviour",
     [SUBJECT_GROUP] = "group", [SUBJECT_BUG] = "bug", [SUBJECT_STATE] = "state",
-    [SUBJECT_FILE] = "inode",  [SUBJECT_LINE] = NULL,
+    [SUBJECT_FILE] = "inode",  [SUBJECT_LINE] = NULL, [SUBJECT_OBJECT] = "object",
 };
 
 const char *subject_kind_name(enum subject_kind kind)

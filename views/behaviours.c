@@ -13,6 +13,7 @@ struct behaviours_table {
     struct view view;
     struct analysis *analysis;
     const struct groups *groups;
+    struct column columns[COLUMNS];
 };
 
 /* What was done to a behaviour, in words. */
@@ -27,20 +28,52 @@ static const struct {
 
 enum { FLAG_WORDS = sizeof flag_words / sizeof *flag_words };
 
+/* --- Whose work it is ---------------------------------------------------------------------- */
+
+void behaviour_words(struct cell *c, struct analysis *a, const struct behaviour *b)
+{
+    enum style style = b->flags & BEHAVIOUR_TYPE ? STYLE_FIELD : STYLE_SOURCE_FUNCTION;
+    struct buf words = {0};
+
+    analysis_add_work(&words, a, b);
+    cell_escape(c, style, buf_string(&words), words.n);
+    buf_free(&words);
+}
+
+void behaviour_set_work(json_t *out, struct analysis *a, const struct behaviour *b)
+{
+    bool typed = b->flags & BEHAVIOUR_TYPE;
+
+    json_object_set_new(out, "function",
+                        typed ? json_null() : report_string(analysis_function(a, b)));
+    report_object(out, a, b);
+}
+
+const char *behaviour_column(const struct analysis *a)
+{
+    return a->objects ? "function or type" : "function";
+}
+
+/* --- The table ----------------------------------------------------------------------------- */
+
 static const struct column *columns(struct view *v, size_t *n)
 {
-    static const struct column all[COLUMNS] = {
+    *n = COLUMNS;
+    return ((struct behaviours_table *)v)->columns;
+}
+
+static void set_columns(struct behaviours_table *t)
+{
+    const struct column all[COLUMNS] = {
         [NUMBER] = {.title = "#", .least = 4, .right = true},
-        [FUNCTION] = {.title = "function", .least = 12, .most = 60, .yields = 1},
+        [FUNCTION] = {.title = behaviour_column(t->analysis), .least = 12, .most = 60, .yields = 1},
         [THREAD] = {.title = "thread", .least = 6, .right = true},
         [OPS] = {.title = "ops", .least = 5, .right = true},
         [EVENTS] = {.title = "events", .least = 8},
         [GROUPS] = {.title = "groups *represents", .least = 6, .most = 24, .yields = 2},
         [FLAGS] = {.title = "flags", .least = 6},
     };
-    (void)v;
-    *n = COLUMNS;
-    return all;
+    memcpy(t->columns, all, sizeof all);
 }
 
 static uint64_t count(struct view *v)
@@ -54,13 +87,12 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     const struct behaviour *b = &t->analysis->behaviours->at[row - 1];
     const struct groups *groups = t->groups;
     const struct group_signature *s = &groups->signatures[groups->signature_of[row - 1]];
-    const char *function = analysis_function(t->analysis, b);
     uint64_t first, last;
 
     (void)e;
     behaviour_events(t->analysis->behaviours, b, &first, &last);
     cell_add(&out->cells[NUMBER], STYLE_NUMBER, "%" PRIu64, row - 1);
-    cell_escape(&out->cells[FUNCTION], STYLE_SOURCE_FUNCTION, function, strlen(function));
+    behaviour_words(&out->cells[FUNCTION], t->analysis, b);
     cell_add(&out->cells[THREAD], STYLE_DIM, "%" PRIu32, b->thread);
     cell_add(&out->cells[OPS], STYLE_NUMBER, "%" PRIu32, b->ops);
     cell_add(&out->cells[EVENTS], STYLE_NUMBER, "%" PRIu64 "..%" PRIu64, first, last);
@@ -111,6 +143,7 @@ struct view *behaviours_view(struct analysis *a, const struct groups *groups)
     t->view.ops = &ops;
     t->analysis = a;
     t->groups = groups;
+    set_columns(t);
     return &t->view;
 }
 
@@ -126,7 +159,7 @@ json_t *behaviours_view_json(struct view *v, uint64_t row, struct error *e)
     (void)e;
     behaviour_events(t->analysis->behaviours, b, &first, &last);
     json_object_set_new(out, "behaviour", json_integer((json_int_t)row - 1));
-    json_object_set_new(out, "function", report_string(analysis_function(t->analysis, b)));
+    behaviour_set_work(out, t->analysis, b);
     json_object_set_new(out, "thread", json_integer(b->thread));
     json_object_set_new(out, "ops", json_integer(b->ops));
     json_object_set_new(out, "first_event", json_integer((json_int_t)first));

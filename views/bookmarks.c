@@ -51,7 +51,7 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     if (!session_event(t->analysis->session, b->event, &event, e))
         return false;
     cell_add(&out->cells[WHAT], trace_call_style(event.call), "%s ", call_name(event.call));
-    trace_what(&out->cells[WHAT], t->analysis->session, &event);
+    trace_what(&out->cells[WHAT], t->analysis->session, t->analysis->fields, b->event, &event);
     return true;
 }
 

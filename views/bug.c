@@ -131,10 +131,18 @@ static void add_seen(struct lines *l, const json_t *bug)
         uint64_t id = (uint64_t)report_number(behaviour, "id");
         struct cell *c = lines_add(l, "", (struct subject){SUBJECT_BEHAVIOUR, id, NULL});
         buf_clear(&text);
+        if (report_has(behaviour, "type"))
+            buf_text(&text, "type ");
         report_add(&text, behaviour, "name", escape_locale());
+        if (report_has(behaviour, "path")) {
+            buf_text(&text, " at ");
+            report_add(&text, behaviour, "path", escape_locale());
+            buf_printf(&text, " %" JSON_INTEGER_FORMAT, report_number(behaviour, "instance"));
+        }
         cell_add(c, STYLE_PLAIN, "behaviour ");
         cell_add(c, STYLE_NUMBER, "%llu ", (unsigned long long)id);
-        cell_text(c, STYLE_SOURCE_FUNCTION, buf_string(&text), text.n);
+        cell_text(c, report_has(behaviour, "type") ? STYLE_FIELD : STYLE_SOURCE_FUNCTION,
+                  buf_string(&text), text.n);
     }
     if (json_is_integer(group) && json_integer_value(group) >= 0) {
         uint64_t id = (uint64_t)json_integer_value(group);

@@ -86,14 +86,16 @@ static struct frame_of *kept_from(struct frames *f, uint32_t b)
 static size_t draw_frame(struct frames *f, struct export_frames *out, struct frame_of *frame)
 {
     struct buf label = {0};
-    const char *function = analysis_function(f->s->analysis, behaviour_at(f, frame->behaviour));
+    struct buf work = {0};
 
     if (frame->drawn)
         return frame->drawn - 1;
     struct frame_of *around = kept_from(f, behaviour_at(f, frame->behaviour)->parent);
     size_t outer = around ? draw_frame(f, out, around) : NO_FRAME;
     buf_printf(&label, "behaviour %" PRIu32 ": ", frame->behaviour);
-    graphviz_add_text(&label, function);
+    analysis_add_work(&work, f->s->analysis, behaviour_at(f, frame->behaviour));
+    graphviz_add_text(&label, buf_string(&work));
+    buf_free(&work);
     vec_push(&out->at, (struct export_frame){frame->behaviour, xstrdup(buf_string(&label)), outer});
     buf_free(&label);
     frame->drawn = out->at.n;

@@ -6,6 +6,7 @@
 
 #include "engine/report.h"
 #include "views/op_words.h"
+#include "views/store_words.h"
 
 enum { OP, EVENT, KIND, PATH, PART, FUNCTION, SOURCE, DURABLE, AFTER, COLUMNS };
 
@@ -22,7 +23,7 @@ static const struct column *columns(struct view *v, size_t *n)
         [EVENT] = {.title = "event", .least = 5, .right = true},
         [KIND] = {.title = "kind", .least = 5},
         [PATH] = {.title = "file", .least = 10, .most = 40, .yields = 2},
-        [PART] = {.title = "part", .least = 6},
+        [PART] = {.title = "part", .least = 6, .most = 60, .yields = 1},
         [FUNCTION] = {.title = "function", .least = 8, .most = 32, .yields = 5},
         [SOURCE] = {.title = "source", .least = 11, .most = 32, .yields = 3},
         [DURABLE] = {.title = "durable after", .least = 8, .most = 28, .yields = 4},
@@ -80,6 +81,10 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     if (op->flags & OP_CARRIED)
         cell_add(&out->cells[KIND], STYLE_FLAG, " (copy of %" PRIu32 ")", op->carried);
     op_part(&out->cells[PART], op);
+    if (op->kind == OP_STORE) {
+        cell_gap(&out->cells[PART]);
+        store_field(&out->cells[PART], a->fields, op->event);
+    }
     add_predecessors(&out->cells[AFTER], a->graph, number);
     if (a->graph->durable[number] == NEVER)
         cell_add(&out->cells[DURABLE], STYLE_WARNING, "never");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/mem.h"
+#include "views/behaviours.h"
 
 enum { NUMBER, HOW, THREAD, OPS, EVENTS, COLUMNS };
 
@@ -196,10 +197,8 @@ void group_view_title(struct view *v, struct cell *c)
 {
     struct group_table *t = (struct group_table *)v;
     uint32_t others = t->group->members - 1;
-    const char *function =
-        analysis_function(t->analysis, &t->analysis->behaviours->at[t->group->representative]);
 
-    cell_escape(c, STYLE_SOURCE_FUNCTION, function, strlen(function));
+    behaviour_words(c, t->analysis, &t->analysis->behaviours->at[t->group->representative]);
     cell_add(c, STYLE_PLAIN, ": ");
     cell_add(c, STYLE_NUMBER, "%" PRIu32, t->group->representative);
     cell_add(c, STYLE_PLAIN, others ? " stands for " : " stands for itself alone");

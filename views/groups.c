@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/report.h"
+#include "views/behaviours.h"
 #include "views/group.h"
 
 enum { NUMBER, FUNCTION, REPRESENTATIVE, MEMBERS, SIGNATURES, OPS, SCHEDULES, COLUMNS };
@@ -14,22 +15,27 @@ struct groups_table {
     struct view view;
     struct analysis *analysis;
     const struct groups *groups;
+    struct column columns[COLUMNS];
 };
 
 static const struct column *columns(struct view *v, size_t *n)
 {
-    static const struct column all[COLUMNS] = {
+    *n = COLUMNS;
+    return ((struct groups_table *)v)->columns;
+}
+
+static void set_columns(struct groups_table *t)
+{
+    const struct column all[COLUMNS] = {
         [NUMBER] = {.title = "#", .least = 4, .right = true},
-        [FUNCTION] = {.title = "function", .least = 12, .most = 60, .yields = 1},
+        [FUNCTION] = {.title = behaviour_column(t->analysis), .least = 12, .most = 60, .yields = 1},
         [REPRESENTATIVE] = {.title = "representative", .least = 6, .right = true},
         [MEMBERS] = {.title = "members", .least = 7, .right = true},
         [SIGNATURES] = {.title = "signatures", .least = 5, .right = true},
         [OPS] = {.title = "ops", .least = 5, .right = true},
         [SCHEDULES] = {.title = "schedules", .least = 9, .right = true},
     };
-    (void)v;
-    *n = COLUMNS;
-    return all;
+    memcpy(t->columns, all, sizeof all);
 }
 
 static uint64_t count(struct view *v)
@@ -42,13 +48,12 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     struct groups_table *t = (struct groups_table *)v;
     const struct group *g = &t->groups->at[row - 1];
     const struct behaviour *b = &t->analysis->behaviours->at[g->representative];
-    const char *function = analysis_function(t->analysis, b);
     struct ideals_total total = group_schedules(t->analysis, b);
     struct cell *schedules = &out->cells[SCHEDULES];
 
     (void)e;
     cell_add(&out->cells[NUMBER], STYLE_NUMBER, "%" PRIu64, row - 1);
-    cell_escape(&out->cells[FUNCTION], STYLE_SOURCE_FUNCTION, function, strlen(function));
+    behaviour_words(&out->cells[FUNCTION], t->analysis, b);
     cell_add(&out->cells[REPRESENTATIVE], STYLE_NUMBER, "%" PRIu32, g->representative);
     cell_add(&out->cells[MEMBERS], STYLE_NUMBER, "%" PRIu32, g->members);
     cell_add(&out->cells[SIGNATURES], STYLE_NUMBER, "%" PRIu32, g->signatures);
@@ -91,6 +96,7 @@ struct view *groups_view(struct analysis *a, const struct groups *groups)
     t->view.ops = &ops;
     t->analysis = a;
     t->groups = groups;
+    set_columns(t);
     return &t->view;
 }
 
@@ -105,7 +111,7 @@ json_t *groups_view_json(struct view *v, uint64_t row, struct error *e)
 
     (void)e;
     json_object_set_new(out, "group", json_integer((json_int_t)row - 1));
-    json_object_set_new(out, "function", report_string(analysis_function(t->analysis, b)));
+    behaviour_set_work(out, t->analysis, b);
     json_object_set_new(out, "representative", json_integer(g->representative));
     json_object_set_new(out, "members", json_integer(g->members));
     json_object_set_new(out, "signatures", json_integer(g->signatures));

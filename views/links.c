@@ -102,6 +102,17 @@ static void add_line(struct links *l, uint64_t event_number, struct found *f)
         add_once(f, at->line, at->file);
 }
 
+/* The object that an op stores to, and those around it. */
+static void add_objects(const struct links *l, uint32_t op, struct found *f)
+{
+    const struct stored_objects *o = l->objects;
+
+    if (!o || !o->n || op == NO_OP || o->inner[op] == NO_OBJECT)
+        return;
+    for (uint32_t k = o->inner[op]; k != NO_OBJECT; k = o->at[k].around)
+        add_once(f, k, NULL);
+}
+
 /* --- From each kind ------------------------------------------------------------------------ */
 
 static void from_op(struct links *l, uint32_t op, struct found *f)
@@ -126,6 +137,9 @@ static void from_op(struct links *l, uint32_t op, struct found *f)
         break;
     case SUBJECT_FILE:
         add(f, o->file, NULL);
+        break;
+    case SUBJECT_OBJECT:
+        add_objects(l, op, f);
         break;
     case SUBJECT_BUG:
         for (size_t i = 0; i < l->parts.n; i++)
@@ -191,6 +205,8 @@ static void from_behaviour(struct links *l, uint32_t number, struct found *f)
         add_groups(l, number, f);
     if (f->kind == SUBJECT_BEHAVIOUR)
         add(f, number, NULL);
+    if (f->kind == SUBJECT_OBJECT && b->flags & BEHAVIOUR_TYPE)
+        add_objects(l, b->first_op, f);
     if (f->kind != SUBJECT_OP)
         return;
     uint32_t *ops = xcalloc((size_t)b->ops + 1, sizeof *ops);
@@ -216,6 +232,25 @@ static void from_group(const struct links *l, const struct group *g, uint64_t nu
     }
 }
 
+static void from_object(struct links *l, uint32_t number, struct found *f)
+{
+    const struct stored_object *o = &l->objects->at[number];
+
+    if (f->kind == SUBJECT_OBJECT)
+        add(f, number, NULL);
+    if (f->kind == SUBJECT_FILE)
+        add(f, o->file, NULL);
+    from_ops(l, l->objects->ops + o->first, o->count, f);
+}
+
+/* Objects of a file, in the order of their first stores. */
+static void add_objects_of_file(const struct links *l, uint64_t file, struct found *f)
+{
+    for (size_t i = 0; l->objects && i < l->objects->n; i++)
+        if (l->objects->at[i].file == file)
+            add(f, i, NULL);
+}
+
 static void from_bug(struct links *l, uint64_t number, struct found *f)
 {
     const json_t *behaviour = json_object_get(find_bug(l, number), "behaviour");
@@ -234,6 +269,8 @@ static void from_bug(struct links *l, uint64_t number, struct found *f)
             continue;
         if (f->kind == SUBJECT_OP && p->op != NO_OP)
             add(f, p->op, NULL);
+        if (f->kind == SUBJECT_OBJECT)
+            add_objects(l, p->op, f);
         if (f->kind == SUBJECT_EVENT && p->event)
             add_once(f, p->event, NULL);
         if (f->kind == SUBJECT_LINE && p->event)
@@ -361,6 +398,12 @@ size_t links_to(struct links *l, const struct subject *from, enum subject_kind t
         from_ops(l, ops, n, &f);
         if (to == SUBJECT_FILE)
             add(&f, from->number, NULL);
+        if (to == SUBJECT_OBJECT)
+            add_objects_of_file(l, from->number, &f);
+        break;
+    case SUBJECT_OBJECT:
+        if (l->objects && from->number < l->objects->n)
+            from_object(l, (uint32_t)from->number, &f);
         break;
     case SUBJECT_BEHAVIOUR:
         if (from->number < a->behaviours->n)

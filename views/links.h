@@ -13,6 +13,7 @@
 
 #include "engine/analysis.h"
 #include "engine/group.h"
+#include "engine/stored_objects.h"
 #include "views/view.h"
 
 struct links;
@@ -23,24 +24,26 @@ void links_free(struct links *l);
 bool links_settle(struct links *l, uint64_t deadline, bool *done, struct error *e);
 int links_percent(const struct links *l);
 
-/* What is known besides, from then on, and must live until another is given: groups; the last
- * check's report. NULL: none. */
+/* What is known besides, from then on, and must live until another is given: groups; objects;
+ * the last check's report. NULL: none. */
 void links_groups(struct links *l, const struct groups *groups);
+void links_objects(struct links *l, const struct stored_objects *objects);
 void links_report(struct links *l, const json_t *report);
 
 /* The subjects of a kind that one leads to, at most `max` of them; returns how many there are. The
  * nearest come first: the smallest behaviour, the innermost line, ops and bugs in their order.
  * Costs what is written besides O(log n), but for states, which ask the session.
  *
- *      from \ to    op  event  line  behaviour  group  bug  state  file
- *      op            x    x      x       x        x     x            x
- *      event         x    x      x       x        x     x            x
+ *      from \ to    op  event  line  behaviour  group  bug  state  file  object
+ *      op            x    x      x       x        x     x            x      x
+ *      event         x    x      x       x        x     x            x      x
  *      line          x                                  x
- *      behaviour     x                   x        x
+ *      behaviour     x                   x        x                         x
  *      group                             x        x
- *      bug           x    x      x       x        x     x
+ *      bug           x    x      x       x        x     x                   x
  *      state         x                   x        x     x     x
- *      file          x                                  x            x
+ *      file          x                                  x            x      x
+ *      object        x                                  x            x      x
  *
  * A bug's ops are first what survived, then what was lost; a state's is its last survivor. A state
  * leads to the bugs whose survivors it has and whose lost ops it lacks. */

@@ -221,6 +221,11 @@ void links_groups(struct links *l, const struct groups *groups)
     l->groups = groups;
 }
 
+void links_objects(struct links *l, const struct stored_objects *objects)
+{
+    l->objects = objects;
+}
+
 static void add_parts(struct links *l, const json_t *list, uint32_t bug, bool survived, bool fits)
 {
     const struct graph *g = l->analysis->graph;

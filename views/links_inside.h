@@ -37,6 +37,7 @@ enum stage {
 struct links {
     struct analysis *analysis;
     const struct groups *groups;
+    const struct stored_objects *objects;
     const json_t *report;
     vec_of(struct part) parts; /* of all bugs, in their order */
     enum stage stage;

@@ -16,6 +16,7 @@ struct lint_table {
     struct view view;
     struct session *session;
     struct symbols *symbols;
+    const struct fields *fields;
     const struct lint *lint;
 };
 
@@ -39,12 +40,13 @@ static uint64_t count(struct view *v)
     return ((struct lint_table *)v)->lint->n;
 }
 
-static void add_event(struct cell *c, struct session *s, const struct event *event)
+static void add_event(struct cell *c, struct lint_table *t, uint64_t number,
+                      const struct event *event)
 {
     struct cell what = {0};
 
     cell_add(c, trace_call_style(event->call), "%s", call_name(event->call));
-    trace_what(&what, s, event);
+    trace_what(&what, t->session, t->fields, number, event);
     if (what.text.n)
         cell_gap(c);
     cell_copy(c, &what);
@@ -62,7 +64,7 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     cell_add(&out->cells[COUNT], STYLE_NUMBER, "%" PRIu64, f->count);
     cell_add(&out->cells[FINDING], STYLE_WARNING, "%s", lint_kind_words(f->kind));
     cell_add(&out->cells[EVENT], STYLE_NUMBER, "%" PRIu64, f->event);
-    add_event(&out->cells[WHAT], t->session, &event);
+    add_event(&out->cells[WHAT], t, f->event, &event);
     const struct location *l = symbols_stack(t->symbols, f->stack);
     if (l)
         trace_location(t->session, l, &out->cells[FUNCTION],
@@ -101,13 +103,15 @@ static const struct view_ops ops = {
     .close = view_close_plain,
 };
 
-struct view *lint_view(struct session *s, struct symbols *sy, const struct lint *l)
+struct view *lint_view(struct session *s, struct symbols *sy, const struct fields *f,
+                       const struct lint *l)
 {
     struct lint_table *t = xcalloc(1, sizeof *t);
 
     t->view.ops = &ops;
     t->session = s;
     t->symbols = sy;
+    t->fields = f;
     t->lint = l;
     return &t->view;
 }
@@ -115,7 +119,7 @@ struct view *lint_view(struct session *s, struct symbols *sy, const struct lint 
 /* The event as `flotsam trace --json` has it. */
 static json_t *event_json(struct lint_table *t, uint64_t number, struct error *e)
 {
-    struct trace_json *trace = trace_json_open(t->session, t->symbols);
+    struct trace_json *trace = trace_json_open(t->session, t->symbols, t->fields);
     struct buf text = {0};
     json_t *event = NULL;
 
@@ -132,6 +136,7 @@ static json_t *event_json(struct lint_table *t, uint64_t number, struct error *e
 json_t *lint_view_json(struct view *v, uint64_t row, struct error *e)
 {
     static const char *const members[] = {"event",    "call", "path", "offset", "size",
+                                          "field", "type", "stored", "instance", "confidence",
                                           "function", "file", "line", "stack"};
     struct lint_table *t = (struct lint_table *)v;
     const struct lint_finding *f = &t->lint->at[row - 1];
@@ -145,7 +150,8 @@ json_t *lint_view_json(struct view *v, uint64_t row, struct error *e)
     json_object_set_new(out, "count", json_integer((json_int_t)f->count));
     json_object_set_new(out, "stores", json_string(lint_stores_name(t->lint->stores)));
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        json_object_set(out, members[i], json_object_get(event, members[i]));
+        if (json_object_get(event, members[i]))
+            json_object_set(out, members[i], json_object_get(event, members[i]));
     json_decref(event);
     return out;
 }

@@ -8,11 +8,13 @@
 
 #include <jansson.h>
 
+#include "engine/fields.h"
 #include "engine/lint.h"
 #include "views/view.h"
 
-/* All three must outlive the view. */
-struct view *lint_view(struct session *s, struct symbols *sy, const struct lint *l);
+/* All must outlive the view; fields may be NULL. */
+struct view *lint_view(struct session *s, struct symbols *sy, const struct fields *f,
+                       const struct lint *l);
 
 /* A row as an object: kind, words, count, stores (the model), and of the first event what CLI.md's
  * OP has. */

@@ -7,6 +7,7 @@
 #include "engine/fix.h"
 #include "engine/moment.h"
 #include "engine/report.h"
+#include "views/store_words.h"
 #include "views/trace_what.h"
 
 static void add_path(struct cell *c, struct analysis *a, const struct op *op,
@@ -37,6 +38,23 @@ void op_part(struct cell *c, const struct op *op)
         cell_add(c, STYLE_NUMBER, "%" PRIu64 "+%" PRIu64, op->offset, op->length);
 }
 
+/* "bucket.tokens = 3 (table 128+8)": the field tells more than the place. */
+static void add_store(struct cell *c, struct analysis *a, const struct op *op,
+                      const struct event *event)
+{
+    bool known = store_field(c, a->fields, op->event);
+
+    if (known)
+        cell_add(c, STYLE_DIM, " (");
+    add_path(c, a, op, event);
+    cell_gap(c);
+    op_part(c, op);
+    if (known)
+        cell_add(c, STYLE_DIM, ")");
+    if (op->flags & OP_PAST_CACHE)
+        cell_add(c, STYLE_FLAG, " nt");
+}
+
 bool op_what(struct cell *c, struct analysis *a, uint32_t number, struct error *e)
 {
     const struct op *op = &a->graph->ops[number];
@@ -47,6 +65,10 @@ bool op_what(struct cell *c, struct analysis *a, uint32_t number, struct error *
     bool creates = event.call == CALL_OPEN && op->kind == OP_NAME;
     cell_add(c, trace_call_style(creates ? CALL_MKNOD : event.call), "%s ",
              creates ? "create" : call_name(event.call));
+    if (op->kind == OP_STORE) {
+        add_store(c, a, op, &event);
+        return true;
+    }
     add_path(c, a, op, &event);
     if (op->kind != OP_NAME) {
         cell_gap(c);
@@ -87,7 +109,7 @@ bool op_durable_words(struct cell *c, struct analysis *a, uint32_t op, struct er
     struct buf words = {0};
 
     if (event)
-        return event_words(c, a->session, event, e);
+        return event_words(c, a, event, e);
     if (!fix)
         return true;
     fix_words(&words, a->session, fix);
@@ -96,17 +118,37 @@ bool op_durable_words(struct cell *c, struct analysis *a, uint32_t op, struct er
     return true;
 }
 
-bool event_words(struct cell *c, struct session *s, uint64_t number, struct error *e)
+const char *order_model(const struct graph *g, uint32_t a, uint32_t b)
 {
+    const struct op *x = &g->ops[a], *y = &g->ops[b];
+    bool eadr = g->stores & 1U << STORES_EADR;
+
+    if (x->kind != OP_STORE || y->kind != OP_STORE)
+        return g->model.name;
+    if (x->flags & y->flags & OP_PAGED)
+        return model_stores_name(STORES_PAGECACHE);
+    return model_stores_name(eadr ? STORES_EADR : STORES_PX86);
+}
+
+bool event_words(struct cell *c, struct analysis *a, uint64_t number, struct error *e)
+{
+    struct session *s = a->session;
     struct event event;
 
     if (!session_event(s, number, &event, e))
         return false;
     cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", number);
-    cell_add(c, trace_call_style(event.call), "%s", call_name(event.call));
+    cell_add(c, trace_call_style(event.call), "%s", sync_name(&event));
+    if (event.call == CALL_STORE && fields_of(a->fields, number)) {
+        cell_gap(c);
+        store_field(c, a->fields, number);
+        return true;
+    }
     if (event.path || event.file) {
         cell_gap(c);
         trace_path(c, s, event.path, event.file);
     }
+    if (event.call == CALL_FLUSH)
+        store_line(c, event.offset);
     return true;
 }

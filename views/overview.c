@@ -55,14 +55,48 @@ static void add_session(struct lines *l, const struct overview *o, int room)
         add_number(c, o->groups->n, "group");
 }
 
+/* "ext4 auto_da_alloc=no, stores px86": what was taken for stores is said even if nobody chose it.
+ */
+static void add_model(struct lines *l, const struct graph *g, int room)
+{
+    struct model posix = g->model;
+    struct buf text = {0};
+
+    if (g->stores)
+        posix.stores = STORES_AUTO; /* said below */
+    char *model = model_text(&posix);
+    buf_text(&text, model);
+    for (int s = 0, n = 0; s < STORES_COUNT; s++)
+        if (g->stores >> s & 1)
+            buf_printf(&text, "%s%s", n++ ? " and " : ", stores ",
+                       model_stores_name((enum model_stores)s));
+    lines_fold(l, "model", STYLE_PLAIN, text.at, room, nothing);
+    free(model);
+    buf_free(&text);
+}
+
+/* How much of what was stored is known by field. */
+static void add_typed(struct lines *l, const struct analysis *a, int room)
+{
+    enum { ALL = 100 };
+    size_t stores = a->store_count, typed = a->typed_count;
+    struct buf text = {0};
+
+    if (!stores)
+        return;
+    buf_printf(&text, "%zu, of which %zu (%zu %%) are known by type and field%s", stores, typed,
+               typed * ALL / stores, typed ? "" : "; build the program with -g to have them");
+    lines_fold(l, "stores", STYLE_PLAIN, text.at, room, nothing);
+    buf_free(&text);
+}
+
 static void add_terms(struct lines *l, const struct overview *o, int room)
 {
     struct buf text = {0};
 
     if (o->analysis) {
-        char *model = model_text(&o->analysis->graph->model);
-        lines_fold(l, "model", STYLE_PLAIN, model, room, nothing);
-        free(model);
+        add_model(l, o->analysis->graph, room);
+        add_typed(l, o->analysis, room);
     }
     report_add(&text, o->report, "strategy", escape_locale());
     if (text.n)

@@ -92,7 +92,7 @@ static bool add_durable(struct lines *l, struct analysis *a, uint32_t op, struct
         return true;
     }
     cell_add(c, STYLE_PLAIN, "when ");
-    bool ok = !event || event_words(c, a->session, event, e);
+    bool ok = !event || event_words(c, a, event, e);
     if (!event)
         cell_add(c, STYLE_PRETEND, "a pretended sync");
     cell_add(c, STYLE_PLAIN, " has returned");
@@ -149,7 +149,8 @@ static bool add_pair(struct lines *l, struct analysis *a, uint32_t lost, uint32_
     c = lines_add(l, "order", (struct subject){0});
     if (!n) {
         cell_add(c, STYLE_EDGE_MISSING, "none");
-        cell_add(c, STYLE_PLAIN, ": no rule of %s and no sync orders them", a->graph->model.name);
+        cell_add(c, STYLE_PLAIN, ": no rule of %s and no sync orders them",
+                 order_model(a->graph, lost, survived));
     }
     for (size_t i = 0; i < n && i < STEPS_SHOWN; i++)
         if (!add_edge(l, i ? "" : "by", a, steps[i].to, steps[i].rule, columns, e))

@@ -12,6 +12,7 @@
 #include "engine/report.h"
 #include "views/op_words.h"
 #include "views/stack.h"
+#include "views/store_words.h"
 #include "views/trace_what.h"
 
 enum { EVENT, WHAT, FILE_PATH, FUNCTION, NOTE, COLUMNS };
@@ -58,11 +59,17 @@ void schedule_rows_free(struct schedule_rows *rows)
     free(rows);
 }
 
+/* A flush makes nothing durable by itself, or a CLFLUSH; it is half of what a fence does. */
+static bool is_sync(uint16_t call)
+{
+    return call_is_sync(call) || call == CALL_FLUSH;
+}
+
 static bool has_row(const struct event *event)
 {
     if (event->traits & EVENT_FAILED)
         return false;
-    return call_is_sync(event->call) || event->call == CALL_PRINT || event->call == CALL_MARKER;
+    return is_sync(event->call) || event->call == CALL_PRINT || event->call == CALL_MARKER;
 }
 
 /* Calls overlap seldom: a place or two from the end. */
@@ -314,9 +321,21 @@ void schedule_mark(struct cell *c, enum walk_mark mark)
     cell_add(c, STYLE_PLAIN, " ");
 }
 
-/* What tells the ops of one event apart. */
-static void add_part(struct cell *c, const struct op *op)
+/* What tells the ops of one event apart. A store is told by its field; where it went to is then
+ * said with the file. */
+static void add_part(struct schedule_table *t, struct row *out, const struct op *op)
 {
+    struct cell *c = &out->cells[WHAT], *path = &out->cells[FILE_PATH];
+
+    if (op->kind == OP_STORE) {
+        bool known = store_field(c, t->analysis->fields, op->event);
+        if (!known)
+            op_part(c, op);
+        store_line(path, op->offset);
+        if (op->flags & OP_PAST_CACHE)
+            cell_add(c, STYLE_FLAG, " nt");
+        return;
+    }
     op_part(c, op);
     if (op->kind != OP_SIZE && op->kind != OP_DATA)
         cell_add(c, STYLE_FLAG, " %s", report_op_kind(op));
@@ -362,7 +381,7 @@ static bool draw_op(struct schedule_table *t, uint32_t number, struct row *out, 
     if (op->kind == OP_NAME)
         trace_path(&out->cells[FILE_PATH], a->session, 0, event.dir);
     else
-        add_part(what, op);
+        add_part(t, out, op);
     if (op->flags & OP_REPLACED)
         cell_add(what, STYLE_FLAG, " replaced");
     if (op->flags & OP_CARRIED)
@@ -392,15 +411,17 @@ static bool draw_event(struct schedule_table *t, const struct place *place, stru
         return false;
     bool happened = place->position < walk_crash(t->walk) && place->position != NEVER;
     cell_add(&out->cells[EVENT], STYLE_NUMBER, "%" PRIu64, place->event);
-    if (call_is_sync(event.call)) {
+    if (is_sync(event.call)) {
         enum style style = happened ? STYLE_CALL_SYNC : STYLE_OP_UNISSUED;
-        cell_add(what, style, "%s %s", glyph(GLYPH_SYNC), call_name(event.call));
+        cell_add(what, style, "%s %s", glyph(GLYPH_SYNC), sync_name(&event));
+        if (event.call == CALL_FLUSH)
+            store_line(what, event.offset);
         if (event.file)
             trace_path(&out->cells[FILE_PATH], a->session, event.path, event.file);
     } else {
         cell_add(what, happened ? STYLE_ACK : STYLE_OP_UNISSUED, "%s %s ", glyph(GLYPH_DASH),
                  call_name(event.call));
-        trace_what(what, a->session, &event);
+        trace_what(what, a->session, a->fields, place->event, &event);
     }
     if (event.traits & EVENT_UNFINISHED)
         cell_add(&out->cells[NOTE], STYLE_WARNING, "never returned");
@@ -497,7 +518,7 @@ bool schedule_crash_words(struct cell *c, struct analysis *a, const struct walk 
     if (returned) {
         /* What matters comes first: the end may be cut from a title. */
         cell_add(c, STYLE_PLAIN, "crash during ");
-        return event_words(c, a->session, returned, e);
+        return event_words(c, a, returned, e);
     }
     const struct fix *fix = graph_fix_at(a->graph, crash);
     if (fix) {
@@ -507,7 +528,7 @@ bool schedule_crash_words(struct cell *c, struct analysis *a, const struct walk 
     }
     uint64_t begun = moment_begun(a->session, crash);
     cell_add(c, STYLE_PLAIN, begun ? "crash after " : "crash before anything");
-    return !begun || event_words(c, a->session, begun, e);
+    return !begun || event_words(c, a, begun, e);
 }
 
 void schedule_count_words(struct cell *c, const struct walk *w)

@@ -8,6 +8,7 @@
 #include "engine/moment.h"
 #include "engine/report.h"
 #include "engine/schedule.h"
+#include "views/behaviours.h"
 #include "views/op_words.h"
 
 /* More lost ops than these are counted in a cell; JSON has all. */
@@ -136,9 +137,8 @@ static void add_behaviour(struct cell *c, struct analysis *a, uint32_t behaviour
 {
     if (behaviour == NO_BEHAVIOUR)
         return;
-    const char *function = analysis_function(a, &a->behaviours->at[behaviour]);
     cell_add(c, STYLE_NUMBER, "%" PRIu32 " ", behaviour);
-    cell_escape(c, STYLE_SOURCE_FUNCTION, function, strlen(function));
+    behaviour_words(c, a, &a->behaviours->at[behaviour]);
 }
 
 static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
@@ -253,9 +253,10 @@ json_t *states_view_json(struct view *v, uint64_t row, struct error *e)
                         json_integer((json_int_t)moment_begun(a->session, state->told_until)));
     json_object_set_new(out, "at_end", json_boolean(at_end(state)));
     json_object_set_new(out, "behaviour", number_or_null(b));
-    json_object_set_new(
-        out, "function",
-        report_string(b == NO_BEHAVIOUR ? "" : analysis_function(a, &a->behaviours->at[b])));
+    if (b == NO_BEHAVIOUR)
+        json_object_set_new(out, "function", json_string(""));
+    else
+        behaviour_set_work(out, a, &a->behaviours->at[b]);
     json_object_set_new(out, "group", number_or_null(listed.group));
     json_object_set_new(out, "last", number_or_null(state->last));
     if (t->schedules)

@@ -7,6 +7,7 @@
 #include "engine/calls.h"
 #include "engine/report.h"
 #include "views/op_words.h"
+#include "views/store_words.h"
 #include "views/trace_what.h"
 
 /* Of what was printed; more says nothing in a picture. */
@@ -27,8 +28,11 @@ static const struct fix *pretended(const struct subgraph *s, size_t node)
                                                    : NULL;
 }
 
-static void op_what_short(struct cell *c, const struct op *op, const struct event *event)
+static void op_what_short(struct cell *c, const struct analysis *a, const struct op *op,
+                          const struct event *event)
 {
+    if (op->kind == OP_STORE && store_field(c, a->fields, op->event))
+        return;
     bool writes = event->call == CALL_WRITE || event->call == CALL_COPY;
     bool creates = event->call == CALL_OPEN && op->kind == OP_NAME;
     enum style style = trace_call_style(creates ? CALL_MKNOD : event->call);
@@ -78,11 +82,11 @@ bool node_what(struct cell *c, const struct subgraph *s, size_t node, struct err
         return told_what(c, s->analysis->session, &event, e);
     const struct fix *fix = pretended(s, node);
     if (at->kind == SUBGRAPH_OP)
-        op_what_short(c, &s->analysis->graph->ops[at->op], &event);
+        op_what_short(c, s->analysis, &s->analysis->graph->ops[at->op], &event);
     else if (fix)
         cell_add(c, STYLE_PRETEND, "%s %s", glyph(GLYPH_PRETEND), call_name(fix->call));
     else
-        cell_add(c, STYLE_CALL_SYNC, "%s", at->event ? call_name(event.call) : "sync");
+        cell_add(c, STYLE_CALL_SYNC, "%s", at->event ? sync_name(&event) : "sync");
     return true;
 }
 
@@ -91,8 +95,13 @@ bool node_path(struct cell *c, const struct subgraph *s, size_t node, struct err
     const struct subgraph_node *at = &s->nodes[node];
     struct event event;
 
-    if (at->kind == SUBGRAPH_OP)
-        return op_path(c, s->analysis, at->op, e);
+    if (at->kind == SUBGRAPH_OP) {
+        const struct op *op = &s->analysis->graph->ops[at->op];
+        bool ok = op_path(c, s->analysis, at->op, e);
+        if (ok && op->kind == OP_STORE && fields_of(s->analysis->fields, op->event))
+            cell_add(c, STYLE_NUMBER, " %" PRIu64 "+%" PRIu64, op->offset, op->length);
+        return ok;
+    }
     if (!read_event(s, node, &event, e))
         return false;
     const struct fix *fix = pretended(s, node);

@@ -10,7 +10,7 @@
 #include "views/view.h"
 
 /* What it does, as short as can be: "rename", "write 0+41", "alloc 0+4096", "fsync",
- * "print \"saved\"". */
+ * "sfence", "print \"saved\""; a store by its field: "bucket.tokens = 3". */
 bool node_what(struct cell *c, const struct subgraph *s, size_t node, struct error *e);
 
 /* To which file: "log", "a → b"; nothing where there is none. */

@@ -27,6 +27,7 @@ struct trace {
     struct view view;
     struct session *session;
     struct symbols *symbols;
+    const struct fields *fields; /* NULL: not known */
     struct trace_filter *filter;
     struct column columns[COLUMNS];
     struct map syscalls; /* number to its name, a char * that is ours, or 0 */
@@ -109,7 +110,7 @@ static bool trace_draw(struct view *v, uint64_t row, struct row *out, struct err
     cell_add(&out->cells[EVENT], STYLE_NUMBER, "%" PRIu64, row);
     cell_add(&out->cells[THREAD], STYLE_DIM, "%" PRIu32, event.thread);
     cell_add(&out->cells[CALL], trace_call_style(event.call), "%s", shown_call(t, &event));
-    trace_what(&out->cells[WHAT], t->session, &event);
+    trace_what(&out->cells[WHAT], t->session, t->fields, row, &event);
     trace_result(&out->cells[RESULT], &event);
     l = symbols_stack(t->symbols, event.stack);
     if (l)
@@ -155,13 +156,15 @@ static const struct view_ops trace_ops = {
     .close = trace_close,
 };
 
-struct view *trace_view(struct session *s, struct symbols *sy, struct trace_filter *filter)
+struct view *trace_view(struct session *s, struct symbols *sy, const struct fields *f,
+                        struct trace_filter *filter)
 {
     struct trace *t = xcalloc(1, sizeof *t);
 
     t->view.ops = &trace_ops;
     t->session = s;
     t->symbols = sy;
+    t->fields = f;
     t->filter = filter;
     memcpy(t->columns, all_columns, sizeof all_columns);
     for (uint64_t n = session_event_count(s), digits = 1; n; n /= 10, digits++) {

@@ -7,12 +7,14 @@
 #ifndef VIEWS_TRACE_H
 #define VIEWS_TRACE_H
 
+#include "engine/fields.h"
 #include "engine/session.h"
 #include "engine/symbols.h"
 #include "views/trace_filter.h"
 #include "views/view.h"
 
-/* All three must outlive the view; filter may be NULL. Freed by view->ops->close(). */
-struct view *trace_view(struct session *s, struct symbols *sy, struct trace_filter *filter);
+/* All must outlive the view; fields and filter may be NULL. Freed by view->ops->close(). */
+struct view *trace_view(struct session *s, struct symbols *sy, const struct fields *f,
+                        struct trace_filter *filter);
 
 #endif

@@ -11,6 +11,7 @@
 #include "engine/escape.h"
 #include "engine/map.h"
 #include "engine/mem.h"
+#include "engine/report.h"
 #include "views/trace_filter.h"
 #include "views/trace_what.h"
 
@@ -20,15 +21,17 @@ enum { TEXT_MAX = 1 << 20 };
 struct trace_json {
     struct session *session;
     struct symbols *symbols;
+    const struct fields *fields;
     struct map stacks; /* stack to its text, a char *: a million events share a few stacks */
 };
 
-struct trace_json *trace_json_open(struct session *s, struct symbols *sy)
+struct trace_json *trace_json_open(struct session *s, struct symbols *sy, const struct fields *f)
 {
     struct trace_json *t = xcalloc(1, sizeof *t);
 
     t->session = s;
     t->symbols = sy;
+    t->fields = f;
     return t;
 }
 
@@ -240,6 +243,9 @@ bool trace_json_event(struct trace_json *t, uint64_t event_number, struct buf *o
     set_thread(t, o, &event);
     set_flags(o, &event);
     set_source(t, o, &event);
+    report_field(o, t->fields, event_number);
+    if (event.call == CALL_FLUSH)
+        json_object_set_new(o, "cache_line", number(event.offset / CACHE_LINE));
     if (!set_payload(t, o, &event, e)) {
         json_decref(o);
         return false;

@@ -13,6 +13,10 @@
  *   file, line, function   the innermost frame with source; stack: all, innermost first
  *   inode, other_inode   which file it was, whatever its names; numbers of this trace
  *   other_path, other_offset   the second file of a rename or a copy
+ *   field, type, stored, instance, confidence   of a store, where they are known: "bucket.tokens",
+ *               "bucket", "slot[2].tokens = 3", where the object begins in the file, and how that
+ *               was found: exact, by the code's field or by the address alone
+ *   cache_line  of a flush: which one of the file, from 0
  *   text        of a print, a marker, a symbolic link's target; text_size when it is cut short
  *
  * Paths and texts may hold any bytes, JSON only Unicode. Where they are not valid UTF-8 the string
@@ -29,12 +33,14 @@
 
 #include "engine/buf.h"
 #include "engine/error.h"
+#include "engine/fields.h"
 #include "engine/session.h"
 #include "engine/symbols.h"
 
 struct trace_json;
 
-struct trace_json *trace_json_open(struct session *s, struct symbols *sy);
+/* All must outlive it; fields may be NULL. */
+struct trace_json *trace_json_open(struct session *s, struct symbols *sy, const struct fields *f);
 void trace_json_close(struct trace_json *t);
 
 /* Appends the object of event `number`: one line of printable ASCII, without a newline. */

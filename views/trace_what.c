@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "engine/escape.h"
+#include "views/store_words.h"
 
 /* As much of a printed text as a line of the trace shows. */
 enum { TEXT_SHOWN = 120 };
@@ -208,6 +209,24 @@ static void add_value(struct cell *c, struct session *s, const struct event *eve
         cell_add(c, STYLE_WARNING, " (lost)");
 }
 
+/* Where it was stored comes after what, when that is known. */
+static void add_store(struct cell *c, struct session *s, const struct fields *f, uint64_t number,
+                      const struct event *event)
+{
+    bool known = store_field(c, f, number);
+
+    if (known)
+        cell_add(c, STYLE_DIM, " (");
+    trace_path(c, s, event->path, event->file);
+    add_range(c, event->offset, event->size);
+    if (!known) {
+        add_value(c, s, event);
+        return;
+    }
+    cell_add(c, STYLE_DIM, ")");
+    store_confidence(c, f, number);
+}
+
 /* What a library announced is about a range of a file. */
 static void add_marker(struct cell *c, struct session *s, const struct event *event)
 {
@@ -284,11 +303,6 @@ static bool add_special(struct cell *c, struct session *s, const struct event *e
     case CALL_MARKER:
         add_marker(c, s, event);
         return true;
-    case CALL_STORE:
-        trace_path(c, s, event->path, event->file);
-        add_range(c, event->offset, event->size);
-        add_value(c, s, event);
-        return true;
     case CALL_SYNC:
     case CALL_SYNCFS:
         cell_add(c, STYLE_DIM, "everything");
@@ -326,8 +340,11 @@ static void add_numbers(struct cell *c, const struct event *event)
     case CALL_MUNMAP:
     case CALL_MREMAP:
     case CALL_LOAD:
-    case CALL_FLUSH:
         add_range(c, event->offset, event->size);
+        break;
+    case CALL_FLUSH:
+        store_line(c, event->offset);
+        cell_add(c, STYLE_DIM, " (%" PRIu64 "+%" PRIu64 ")", event->offset, event->size);
         break;
     case CALL_TRUNCATE:
         cell_add(c, STYLE_NUMBER, " to %" PRIu64, event->size);
@@ -349,9 +366,12 @@ static void add_numbers(struct cell *c, const struct event *event)
     }
 }
 
-void trace_what(struct cell *c, struct session *s, const struct event *event)
+void trace_what(struct cell *c, struct session *s, const struct fields *f, uint64_t number,
+                const struct event *event)
 {
-    if (!add_special(c, s, event)) {
+    if (event->call == CALL_STORE) {
+        add_store(c, s, f, number, event);
+    } else if (!add_special(c, s, event)) {
         trace_path(c, s, event->path, event->file);
         add_numbers(c, event);
     }

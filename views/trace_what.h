@@ -5,6 +5,7 @@
 #ifndef VIEWS_TRACE_WHAT_H
 #define VIEWS_TRACE_WHAT_H
 
+#include "engine/fields.h"
 #include "engine/session.h"
 #include "engine/stream.h"
 #include "engine/symbols.h"
@@ -13,8 +14,10 @@
 /* Calls word for each thing to say of the event's flags and traits: create, append, punch-hole. */
 void trace_words(const struct event *event, void (*word)(void *data, const char *word), void *data);
 
-/* Adds what the event did and to what: "log 4096+128 append", "a.tmp → a", a printed text. */
-void trace_what(struct cell *c, struct session *s, const struct event *event);
+/* Adds what the event did and to what: "log 4096+128 append", "a.tmp → a", a printed text; of a
+ * store the field, "entry[3].valid = 1 (table 24+8)", where f knows it. f may be NULL. */
+void trace_what(struct cell *c, struct session *s, const struct fields *f, uint64_t number,
+                const struct event *event);
 
 /* Adds what came of it: a number, ENOENT, "unfinished". */
 void trace_result(struct cell *c, const struct event *event);

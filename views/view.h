@@ -33,6 +33,7 @@
     X(CALL_OTHER, "call.other")                                                                    \
     X(RESULT_GOOD, "result.good")                                                                  \
     X(RESULT_BAD, "result.bad")                                                                    \
+    X(FIELD, "field") /* of an object that a store wrote, with its value */                        \
     X(SOURCE_FUNCTION, "source.function")                                                          \
     X(SOURCE_LINE, "source.line")                                                                  \
     X(ACK, "ack") /* what the program told the world */                                            \
@@ -165,7 +166,8 @@ void cell_free(struct cell *c);
 /* --- What rows are about ------------------------------------------------------------------- */
 
 /* Something that several views can show, so that one leads to another. Numbers are those that
- * people are shown: events, bugs and states count from 1, ops, behaviours and groups from 0. */
+ * people are shown: events, bugs and states count from 1, ops, behaviours, groups and objects from
+ * 0. */
 enum subject_kind {
     SUBJECT_NONE,
     SUBJECT_EVENT,
@@ -174,8 +176,9 @@ enum subject_kind {
     SUBJECT_GROUP,
     SUBJECT_BUG,
     SUBJECT_STATE,
-    SUBJECT_FILE, /* an inode of the trace */
-    SUBJECT_LINE, /* of a source file */
+    SUBJECT_FILE,   /* an inode of the trace */
+    SUBJECT_OBJECT, /* that stores changed, from 0 (engine/stored_objects.h) */
+    SUBJECT_LINE,   /* of a source file */
 };
 
 struct subject {
@@ -207,7 +210,7 @@ void row_free(struct row *r);
 struct view;
 
 /* Those that are more than this table, for who has to tell them apart. */
-enum view_kind { VIEW_PLAIN, VIEW_SOURCE, VIEW_STATE, VIEW_DIFFERENCE };
+enum view_kind { VIEW_PLAIN, VIEW_SOURCE, VIEW_STATE, VIEW_DIFFERENCE, VIEW_OBJECT };
 
 struct view_ops {
     const char *name; /* as people type it */

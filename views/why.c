@@ -234,7 +234,7 @@ static bool say_reason(struct why *w, struct cell *c, const struct group_reason 
     cell_add(c, STYLE_PLAIN, "#%" PRIu32 " does not represent #%" PRIu32 ": ", rep, other);
     switch (r->verdict) {
     case GROUP_FUNCTION:
-        cell_add(c, STYLE_PLAIN, "they belong to different functions.");
+        cell_add(c, STYLE_PLAIN, "they belong to different functions or types.");
         break;
     case GROUP_UNMATCHED:
         ok = name_op(w, c, r->op, e);
@@ -316,7 +316,10 @@ static bool say(struct why *w, struct error *e)
 static char *title(struct analysis *a, uint32_t behaviour, size_t edges)
 {
     const struct behaviour *b = &a->behaviours->at[behaviour];
-    char *function = escape_text(analysis_function(a, b));
+    struct buf work = {0};
+    analysis_add_work(&work, a, b);
+    char *function = escape_text(buf_string(&work));
+    buf_free(&work);
     char *text = xasprintf("#%" PRIu32 ", %" PRIu32 " op%s, %zu edge%s: %s", behaviour, b->ops,
                            b->ops == 1 ? "" : "s", edges, edges == 1 ? "" : "s", function);
     free(function);

@@ -121,7 +121,7 @@ static bool say_must(struct why_op *w, struct cell *c, struct error *e)
     cell_add(c, STYLE_PLAIN, " must persist before ");
     ok = ok && add_op(c, w->analysis, w->after, e);
     cell_add(c, STYLE_PLAIN, ": under %s no crash leaves the second without the first. ",
-             g->model.name);
+             order_model(g, w->before, w->after));
     if (g->durable[w->before] < g->issued[w->after]) {
         ok = ok && add_durable(c, w, w->before, e);
         cell_add(c, STYLE_PLAIN, ", and the other was issued after that, by event %" PRIu64 ".",
@@ -167,7 +167,7 @@ static bool say_may(struct why_op *w, struct cell *c, struct error *e)
         return ok;
     }
     cell_add(c, STYLE_PLAIN, ": under %s a crash may lose the first and keep the second. Here ",
-             g->model.name);
+             order_model(g, w->before, w->after));
     ok = ok && add_durable(c, w, w->before, e);
     if (g->durable[w->before] != NEVER)
         cell_add(c, STYLE_PLAIN, ", and op %" PRIu32 " was issued before that, by event %" PRIu64,

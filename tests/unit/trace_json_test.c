@@ -8,7 +8,7 @@
 /* The object of an event as a reader of the output gets it. */
 static json_t *event_object(struct sample *s, uint64_t number)
 {
-    struct trace_json *t = trace_json_open(s->session, s->symbols);
+    struct trace_json *t = trace_json_open(s->session, s->symbols, NULL);
     struct buf text = {0};
     struct error e;
 
@@ -124,7 +124,7 @@ static void an_unfinished_call_has_no_result(void **state)
 static void an_event_that_is_not_there_is_an_error(void **state)
 {
     struct sample *s = *state;
-    struct trace_json *t = trace_json_open(s->session, s->symbols);
+    struct trace_json *t = trace_json_open(s->session, s->symbols, NULL);
     struct buf text = {0};
     struct error e;
 

@@ -9,7 +9,7 @@
 /* Prints the sample to a stream and gives what came out; the caller frees. */
 static char *print_sample(struct sample *s, struct trace_filter *filter, struct print p)
 {
-    struct view *v = trace_view(s->session, s->symbols, filter);
+    struct view *v = trace_view(s->session, s->symbols, NULL, filter);
     struct error e;
     char *text = NULL;
     size_t n;
@@ -116,7 +116,7 @@ static void stacks_show_inlined_functions(void **state)
 /* The numbers of the events that pass, separated by blanks. */
 static void expect_rows(struct sample *s, struct trace_filter *f, const char *expected)
 {
-    struct view *v = trace_view(s->session, s->symbols, f);
+    struct view *v = trace_view(s->session, s->symbols, NULL, f);
     struct buf forwards = {0}, backwards = {0};
     struct error e;
 
@@ -212,7 +212,7 @@ static void names_follow_the_locale(void **state)
 static void spans_cover_cells(void **state)
 {
     struct sample *s = *state;
-    struct view *v = trace_view(s->session, s->symbols, NULL);
+    struct view *v = trace_view(s->session, s->symbols, NULL, NULL);
     struct row row = {0};
     struct error e;
 
