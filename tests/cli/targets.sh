@@ -6,7 +6,7 @@
 # checkers reject states that are wrong and accept those of a moment before.
 #
 #     targets.sh [NAME...]
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 need cc make jq
