@@ -100,6 +100,7 @@ static void note_sync(struct builder *b, uint32_t file, uint32_t change)
 static void sync_entries(struct builder *b, uint32_t dir)
 {
     struct inode *inode = builder_inode(b, dir);
+    inode->synced_at = (uint32_t)b->ops.n;
     vec_of(uint32_t) carried = {0};
     size_t kept = 0;
     bool logs = false;
@@ -114,7 +115,7 @@ static void sync_entries(struct builder *b, uint32_t dir)
             b->covered.at[op] = b->event.exit;
     }
     inode->entries.n = kept;
-    struct carrying c = {.names = carried.at, .n = carried.n, .durable = true};
+    struct carrying c = {.names = carried.at, .n = carried.n, .after = NO_OP, .durable = true};
     builder_carry_names(b, &c);
     if (logs)
         builder_inode(b, dir)->logged = (uint32_t)b->ops.n;
@@ -125,6 +126,7 @@ static void sync_entries(struct builder *b, uint32_t dir)
 static void sync_names(struct builder *b, uint32_t file, const uint32_t *contents, size_t n)
 {
     struct inode *inode = builder_inode(b, file);
+    inode->synced_at = (uint32_t)b->ops.n;
     vec_of(uint32_t) carried = {0};
     size_t kept = 0;
     for (size_t i = 0; i < inode->names.n; i++) {
@@ -136,7 +138,7 @@ static void sync_names(struct builder *b, uint32_t file, const uint32_t *content
             vec_push(&carried, name.op);
     }
     inode->names.n = kept;
-    struct carrying c = {.names = carried.at, .n = carried.n, .durable = true};
+    struct carrying c = {.names = carried.at, .n = carried.n, .after = NO_OP, .durable = true};
     c.contents = contents;
     c.contents_n = n;
     builder_carry_names(b, &c);
@@ -512,6 +514,7 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
                  struct error *e)
 {
     struct builder b = {.model = *model, .source = source, .journal = NO_OP, .last_call = NO_OP};
+    b.newest = NO_OP;
     uint32_t *event_first = xcalloc(source->events + 2, sizeof *event_first);
     uint64_t end = 0;
     if (!place_fixes(&b, e) || !take_all(&b, event_first, &end, e)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What graph_build.c (the passes, syncs), graph_ops.c (what calls on contents become), graph_names.c
- * (changes of names) and graph_stores.c (stores to mapped files) share. Nothing else includes it.
+ * What graph_build.c (the passes, syncs), graph_ops.c (what calls on contents become),
+ * graph_names.c (changes of names) and graph_stores.c (stores to mapped files) share. Nothing else
+ * includes it.
  */
 #ifndef ENGINE_GRAPH_INSIDE_H
 #define ENGINE_GRAPH_INSIDE_H
@@ -31,26 +32,28 @@ struct growth {
 struct inode {
     bool known;
     uint64_t length;
-    uint32_t epoch;           /* goes up with each truncation */
-    vec_of(struct cut) cuts;  /* ascending in both members */
-    uint32_t created;         /* the name op that made it */
-    uint32_t last_name;       /* the last name op on it, or on an entry of it */
+    uint32_t epoch;                  /* goes up with each truncation */
+    vec_of(struct cut) cuts;         /* ascending in both members */
+    uint32_t created;                /* the name op that made it */
+    uint32_t last_name;              /* the last name op on it, or on an entry of it */
     vec_of(struct given_name) names; /* name ops that gave it a name, some of them gone since */
-    uint32_t sized;           /* the last alloc or size */
+    uint32_t sized;                  /* the last alloc or size */
     vec_of(uint32_t) new_data; /* data that comes with its allocation, since a rename over a file */
-    uint32_t resized;         /* the last size that a truncation set */
+    uint32_t resized;          /* the last size that a truncation set */
     vec_of(struct growth) growths; /* sizes since then, where they wait for data */
-    uint32_t flying;          /* the last data op, where sizes go with any data, */
-    bool flying_more;         /* and whether there are others since the last sync; */
-    uint32_t filled;          /* the op before which zeros filled the last block */
-    uint32_t changed;         /* the last op that surely dirtied the inode, */
-    uint32_t changed_data;    /* and the last of those that fdatasync cares for */
-    uint32_t synced;          /* ops of its contents before this one are durable */
+    uint32_t flying;               /* the last data op, where sizes go with any data, */
+    bool flying_more;              /* and whether there are others since the last sync; */
+    uint32_t filled;               /* the op before which zeros filled the last block */
+    uint32_t changed;              /* the last op that surely dirtied the inode, */
+    uint32_t changed_data;         /* and the last of those that fdatasync cares for */
+    uint32_t synced;               /* ops of its contents before this one are durable */
+    uint32_t synced_at;       /* where names are carried: the last sync of it came before this op */
+    bool directory;           /* an entry of it was changed */
     vec_of(uint32_t) entries; /* of a directory: name ops since it was last synced, */
     uint32_t logged;          /* and where names are carried: some were before this op */
     vec_of(uint32_t) contents; /* where names are carried: ops since it was last synced */
-    vec_of(uint32_t) dirty;   /* cells (graph_stores.c) stored to since they were last msynced */
-    bool written;             /* by write() and the like, since the run began */
+    vec_of(uint32_t) dirty;    /* cells (graph_stores.c) stored to since they were last msynced */
+    bool written;              /* by write() and the like, since the run began */
 };
 
 /* A sync, as found on the way; applied when all ops are known. */
@@ -81,22 +84,25 @@ struct carrying {
     size_t n;
     const uint32_t *contents; /* they wait for these */
     size_t contents_n;
-    bool durable; /* when the event returns; or they are in the log, until something is synced */
+    uint32_t after; /* and for this copy, NO_OP */
+    bool durable;   /* when the event returns; or they are in the log, until something is synced */
 };
 
 struct builder {
     struct model model;
     const struct graph_source *source;
-    struct event event;   /* at hand, */
-    uint64_t number;      /* and its number */
-    bool own_sync;        /* the event is a synced write */
+    struct event event; /* at hand, */
+    uint64_t number;    /* and its number */
+    bool own_sync;      /* the event is a synced write */
     vec_of(struct op) ops;
     vec_of(uint64_t) issued;
-    vec_of(uint64_t) returned; /* exit of the event */
-    vec_of(uint64_t) covered;  /* the earliest sync that covers it by itself; NEVER */
+    vec_of(uint64_t) returned;   /* exit of the event */
+    vec_of(uint64_t) covered;    /* the earliest sync that covers it by itself; NEVER */
     vec_of(uint32_t) journal_at; /* the last entry of the journal when it was issued, or itself */
     struct map copies;           /* op → its last copy that a sync carried */
-    vec_of(uint32_t) carried;    /* all copies */
+    vec_of(uint32_t) carried;    /* all copies; */
+    uint32_t newest;             /* the one, made at a call, of what went into the log last, */
+    uint32_t newest_since;       /* which was before this op */
     uint32_t synced;             /* ops before this one are durable */
     vec_of(uint32_t) first;
     vec_of(struct graph_edge) edges;
@@ -106,12 +112,12 @@ struct builder {
     struct map entries;          /* struct entry_key → last name op + 1 */
     struct map cell_of;          /* where stores keep their order: see graph_stores.c */
     vec_of(struct cell) cells;
-    vec_of(struct unfenced) threads;  /* by number */
-    vec_of(uint8_t) stores_of;        /* enum model_stores of each file, once it is looked for */
-    unsigned stores;                  /* as in struct graph */
-    uint32_t last_call;               /* the last op that is not a store's */
-    uint32_t journal;            /* the last op in the journal */
-    vec_of(uint32_t) resizes;    /* for which the next name waits, though they are not in there */
+    vec_of(struct unfenced) threads; /* by number */
+    vec_of(uint8_t) stores_of;       /* enum model_stores of each file, once it is looked for */
+    unsigned stores;                 /* as in struct graph */
+    uint32_t last_call;              /* the last op that is not a store's */
+    uint32_t journal;                /* the last op in the journal */
+    vec_of(uint32_t) resizes; /* for which the next name waits, though they are not in there */
     vec_of(struct sync_point) syncs;
     vec_of(struct placed_fix) fixes; /* by position */
     size_t next_fix;                 /* those before are made */
@@ -143,9 +149,9 @@ bool builder_is_current(const struct builder *b, const struct given_name *name);
 /* The blocks of a synced write are no longer new. */
 void builder_settle(struct builder *b, uint32_t op);
 
-/* The op at hand is a store into a block: it waits for what the block's place on the disk waits for,
- * and, when that came after op `since`, for the last change of the block that was no store. Returns
- * whether the block was there before. */
+/* The op at hand is a store into a block: it waits for what the block's place on the disk waits
+ * for, and, when that came after op `since`, for the last change of the block that was no store.
+ * Returns whether the block was there before. */
 bool builder_store_into(struct builder *b, uint32_t file, uint64_t block, uint32_t since);
 /* The last change of a block that was no store; NO_OP. */
 uint32_t builder_block_last(struct builder *b, uint32_t file, uint64_t block);

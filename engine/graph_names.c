@@ -22,6 +22,7 @@ static void touch_entry(struct builder *b, uint32_t dir, uint32_t name, uint32_t
     builder_edge(b, (uint32_t)*last - 1, RULE_ENTRY);
     *last = (uint64_t)op + 1;
     struct inode *parent = builder_inode(b, dir);
+    parent->directory = true;
     /* Where a sync of a directory keeps its entries and no more, its own name may be lost after
      * that, and what it holds with it. */
     if (b->model.sync != SYNC_OWN_ENTRIES)
@@ -162,7 +163,7 @@ void builder_carry_names(struct builder *b, const struct carrying *c)
     }
     if (found.n)
         qsort(found.at, found.n, sizeof *found.at, op_by_number);
-    uint32_t previous = NO_OP;
+    uint32_t previous = c->after;
     for (size_t k = 0; k < found.n; k++) {
         uint32_t original = found.at[k], copy = copy_op(b, original, c->durable);
         builder_edge(b, previous, RULE_JOURNAL);
@@ -222,6 +223,25 @@ static uint32_t replaced_in_log(const struct builder *b)
     return in_log(b, last) ? last : NO_OP;
 }
 
+/* The log is written as a whole, but it begins anew whenever the journal is written. So a change of
+ * what is in the log comes after an earlier change of what went there later: as long as the first
+ * is in the log, so is the second. The directories above a synced file are logged again with
+ * others. */
+static void log_change(struct builder *b, uint32_t op)
+{
+    const struct event *e = &b->event;
+    struct inode *inode = builder_inode(b, e->file);
+    uint32_t since = in_log(b, inode->created) ? copy_of(b, inode->created) : 0;
+    bool after = !inode->directory && b->newest_since >= inode->synced_at &&
+                 b->newest_since >= builder_inode(b, e->dir)->synced_at;
+    struct carrying c = {.names = &op, .n = 1, .after = after ? b->newest : NO_OP};
+    builder_carry_names(b, &c);
+    if (since >= b->newest_since) {
+        b->newest = copy_of(b, op);
+        b->newest_since = since;
+    }
+}
+
 static void forget_replaced(struct builder *b, uint32_t rename, uint32_t replaced)
 {
     struct op op = {.kind = OP_NAME, .flags = OP_REPLACED, .file = b->event.other};
@@ -279,7 +299,7 @@ void builder_names(struct builder *b)
     b->resizes.n = 0;
     builder_into_journal(b, op);
     if (logged)
-        builder_carry_names(b, &(struct carrying){.names = &op, .n = 1});
+        log_change(b, op);
     else if (replaced != NO_OP)
         forget_replaced(b, op, replaced);
 }

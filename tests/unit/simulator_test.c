@@ -54,8 +54,10 @@ struct item {
     bool dirties;  /* the inode: what a synced write commits besides itself */
     bool replaced; /* NAME: the one before it replaces a name; this is no more than its end */
     char letter;
-    items needs;   /* on the disk before it */
-    items entries; /* NAME: what it needs to make sense at all: its entries, directories, file */
+    items needs;     /* on the disk before it */
+    items entries;   /* NAME: what it needs to make sense at all: its entries, directories, file */
+    items log;       /* NAME: what goes into the log before it, */
+    uint64_t logged; /* and the event that put it there */
 };
 
 enum alloc { FREE, OLD, NEW };
@@ -65,6 +67,7 @@ struct inode {
     enum alloc blocks[FILE_BLOCKS];
     items created, contents, sizes, truncates, names, dir_names;
     bool dir_changed, dir_logged; /* btrfs: since the last sync; and it is in the log */
+    uint64_t synced;              /* btrfs: the event that did so last */
     items flying;                 /* btrfs: data since the last sync, */
     bool filled;                  /* and whether the last block was filled since */
     items block[FILE_BLOCKS];
@@ -94,9 +97,10 @@ struct machine {
     struct entry entries[MOST_ENTRIES];
     unsigned n_entries;
     items journal;
-    items copied, log;      /* btrfs: names that were logged ever, since the last sync of all, */
-    items sets[MOST_ITEMS]; /* and those that were with a change, which go with any sync */
-    unsigned n_sets;
+    items copied, log;     /* btrfs: names that were logged ever, since the last sync of all, */
+    items at_call;         /* and with a change: they go with any sync */
+    items newest;          /* the last change of what went into the log last, */
+    uint64_t newest_since; /* and the event with which that went there */
     unsigned printed;
     int8_t latest[1 << MOST_ITEMS]; /* −1, or how much had been printed at the last such moment */
     bool now[1 << MOST_ITEMS];      /* what may be on the disk at this point */
@@ -222,21 +226,14 @@ static void disk_text(struct machine *m, const struct disk *d, uint32_t dir, con
 
 /* ---- the kernel's own steps ---- */
 
-/* These go in the order of the program, whatever the journal has. */
-static bool may_go_in(const struct machine *m, unsigned i, items disk, items names)
-{
-    items before = names & (((items)1 << i) - 1);
-    return (names >> i & 1) && ((before | m->items[i].entries) & ~disk) == 0;
-}
-
-/* names: those of a sync at work, which go when the contents that it writes are there. */
+/* names: those of a sync at work, which go when the contents that it writes are there. What is in
+ * the log goes in its order, whatever the journal has. */
 static bool may_go(const struct machine *m, unsigned i, items disk, items names, items contents)
 {
-    bool may = (m->items[i].needs & ~disk) == 0 ||
-               ((contents & ~disk) == 0 && may_go_in(m, i, disk, names));
-    for (unsigned k = 0; k < m->n_sets && !may; k++)
-        may = may_go_in(m, i, disk, m->sets[k]);
-    return may;
+    const struct item *item = &m->items[i];
+    items in_log = m->at_call | ((contents & ~disk) == 0 ? names : 0);
+    return (item->needs & ~disk) == 0 ||
+           ((in_log >> i & 1) && ((item->log | item->entries) & ~disk) == 0);
 }
 
 /* Everything that the kernel may have written by now; any of it may be what a crash leaves. */
@@ -541,13 +538,19 @@ static void change_entry(struct machine *m, struct item *item, uint32_t dir, uin
 }
 
 /* btrfs: a name, and whatever made its entry what it was before, as far as it was not logged. */
-static items log_names(struct machine *m, items names)
+static items log_names(struct machine *m, uint64_t event, items names, items before)
 {
     for (unsigned i = m->n; i-- > 0;)
         if (names >> i & 1)
             names |= m->items[i].entries;
     names &= ~m->copied;
     m->copied |= names;
+    for (unsigned i = 0; i < m->n; i++)
+        if (names >> i & 1) {
+            m->items[i].log = before;
+            m->items[i].logged = event;
+            before |= (items)1 << i;
+        }
     m->log |= names;
     return names;
 }
@@ -568,6 +571,24 @@ static bool is_logged(struct machine *m, const struct event *e)
     return (e->call == CALL_UNLINK || e->call == CALL_RMDIR || e->call == CALL_RENAME) &&
            (entry_logged(m, e->dir, e->name) ||
             (e->call == CALL_RENAME && m->inodes[e->dir].dir_logged));
+}
+
+/* btrfs: a change of what is in the log. If that is there still, so is whatever went there since it
+ * was last synced, and if that was changed, the change goes first. */
+static void log_change(struct machine *m, uint64_t event, const struct event *e)
+{
+    struct inode *inode = &m->inodes[e->file];
+    uint64_t since = 0;
+    for (unsigned i = 0; i < m->n; i++)
+        if (inode->created & m->log & (items)1 << i)
+            since = m->items[i].logged;
+    bool waits = !inode->dir_names && m->newest_since >= inode->synced &&
+                 m->newest_since >= m->inodes[e->dir].synced;
+    m->at_call |= log_names(m, event, last(m), waits ? m->newest : 0);
+    if (since >= m->newest_since) {
+        m->newest = last(m);
+        m->newest_since = since;
+    }
 }
 
 /* btrfs: the log loses the name that is replaced before it has the new one. */
@@ -619,7 +640,7 @@ static void do_name(struct machine *m, uint64_t event, const struct event *e)
     /* To a directory, its entries are data. */
     m->inodes[e->dir].commit_data = m->inodes[e->other_dir].commit_data = m->journal;
     if (logged)
-        m->sets[m->n_sets++] = log_names(m, last(m));
+        log_change(m, event, e);
     if (replaces)
         lose_replaced(m, event, e, entry);
 }
@@ -648,7 +669,7 @@ static void settle(struct machine *m, uint32_t file)
     m->inodes[file].filled = false;
 }
 
-static void do_sync(struct machine *m, const struct event *e)
+static void do_sync(struct machine *m, uint64_t event, const struct event *e)
 {
     struct inode *inode = &m->inodes[e->file];
     items names = 0;
@@ -660,7 +681,8 @@ static void do_sync(struct machine *m, const struct event *e)
         else if (m->kind == BTRFS) {
             items own = names_of(m, e->file);
             wanted |= own;
-            names = log_names(m, own);
+            names = log_names(m, event, own, 0);
+            inode->synced = event;
             inode->dir_logged |= inode->dir_changed;
             inode->dir_changed = false;
         } else
@@ -683,7 +705,7 @@ static void do_sync(struct machine *m, const struct event *e)
 }
 
 /* A write that returns durable: `own` are its items. */
-static void do_own_sync(struct machine *m, const struct event *e, items own)
+static void do_own_sync(struct machine *m, uint64_t event, const struct event *e, items own)
 {
     struct inode *inode = &m->inodes[e->file];
     items names = 0;
@@ -699,7 +721,8 @@ static void do_own_sync(struct machine *m, const struct event *e, items own)
     if (m->kind == BTRFS) {
         items own_names = names_of(m, e->file);
         wanted |= own_names;
-        names = log_names(m, own_names);
+        names = log_names(m, event, own_names, 0);
+        inode->synced = event;
     }
     for (unsigned i = 0; i < m->n; i++)
         if ((own >> i & 1) && m->items[i].kind == DATA && m->kind == EXT4)
@@ -741,7 +764,7 @@ static void do_call(struct machine *m, uint64_t number)
     case CALL_FSYNC:
     case CALL_FDATASYNC:
     case CALL_SYNC:
-        do_sync(m, e);
+        do_sync(m, number, e);
         break;
     default:
         do_name(m, number, e);
@@ -749,7 +772,7 @@ static void do_call(struct machine *m, uint64_t number)
     if (m->full)
         return;
     if (e->traits & EVENT_DSYNC)
-        do_own_sync(m, e, all(m) & ~before);
+        do_own_sync(m, number, e, all(m) & ~before);
     kernel_runs(m, 0, 0);
 }
 
