@@ -25,11 +25,14 @@ if [ "$status" = 77 ]; then
 fi
 [ "$status" = 0 ] || fail "status $status"
 
-# Loop devices in use that no process holds open: those of another run are not ours to judge.
+# Loop devices in use that no process holds open or has mounted: those of another run are not ours to
+# judge.
 loops() {
     local loop
-    find /proc/[0-9]*/fd -lname '/dev/loop*' -printf '%l\n' 2>/dev/null | sort -u >"$scratch/held" ||
-        true
+    {
+        find /proc/[0-9]*/fd -lname '/dev/loop*' -printf '%l\n' 2>/dev/null
+        grep -hos '^/dev/loop[0-9]*' /proc/[0-9]*/mounts
+    } | sort -u >"$scratch/held" || true
     for loop in /sys/block/loop*/loop; do
         [ -d "$loop" ] || continue
         loop=/dev/$(basename "${loop%/loop}")

@@ -33,7 +33,7 @@ instructions() {
     run 0 "$FLOTSAM" trace "$session"
     prints 'store +instructions 8\+8 = 0x1122334455667788 +plain'
     prints 'store +instructions [0-9]+\+32 nt +nontemporal'
-    prints 'flush +instructions [0-9]+\+64 clwb +flushes'
+    prints 'flush +instructions line [0-9]+ \([0-9]+\+64\) clwb +flushes'
     prints 'fence +mfence +flushes'
     # The flush of an address is that of its line.
     has_events 0 '.call == "flush" and (.offset % 64 != 0 or .size != 64)'

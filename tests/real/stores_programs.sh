@@ -30,7 +30,7 @@ typical() {
     pmemobj)
         # Persistent memory's own instructions, as on real hardware.
         run 0 "$FLOTSAM" trace "$session" --events 50000..60000
-        prints 'flush +pool [0-9+]+ clwb'
+        prints 'flush +pool line [0-9]+ \([0-9+]+\) clwb'
         prints 'store +pool [0-9+]+ nt'
         prints 'fence +sfence'
         prints 'marker +"transaction begins"'
