@@ -24,7 +24,12 @@
             (v)->at = xrealloc((v)->at, (v)->cap * sizeof *(v)->at), &(v)->at[(v)->n++])           \
          : &(v)->at[(v)->n++])
 
-#define vec_push(v, ...) (*vec_add(v) = (__VA_ARGS__))
+/* The value is made before the elements move, so it may be read off one of them. */
+#define vec_push(v, ...)                                                                           \
+    __extension__({                                                                                \
+        __typeof__(*(v)->at) pushed_ = (__VA_ARGS__);                                              \
+        *vec_add(v) = pushed_;                                                                     \
+    })
 
 #define vec_last(v) ((v)->at[(v)->n - 1])
 

@@ -127,8 +127,8 @@ static void damage_is_found(void **state)
         "UPDATE fields SET size = -1",
         "DELETE FROM fields WHERE part = 'types'",
         "UPDATE fields SET bytes = x'00'",
-        "UPDATE fields SET bytes = (SELECT bytes FROM fields WHERE part = 'texts') WHERE part = "
-        "'leaves'",
+        ("UPDATE fields SET bytes = (SELECT bytes FROM fields WHERE part = 'texts')"
+         " WHERE part = 'leaves'"),
     };
     struct session *s = empty_session(*state);
     struct error e;
