@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/kernel/disk.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,21 +11,26 @@
 /* Room for pages and entries; memory is taken only as they are used. mkfs.xfs writes most. */
 enum { PAGES_MAX = 1 << 17, LOG_MAX = 1 << 16 };
 
+/* What the disk held at two moments: when disk_keep was called, and when the log began. */
+enum { EMPTY, BEGUN, KEPT };
+
 /* The first pages: what was never written, and zeros. */
 enum { PAGE_PATTERN, PAGE_ZEROS, PAGES_FIXED };
 
 struct disk {
+    pthread_mutex_t
+        changing; /* held by the server for what it adds, by the runner to begin a log */
     uint32_t blocks;
-    uint32_t pages;                 /* used, */
-    uint32_t pages_kept[DISK_KEPT]; /* and how many were when it was kept */
+    uint32_t pages;            /* used, */
+    uint32_t pages_kept[KEPT]; /* and how many were when it was kept */
     uint32_t requests;
     atomic_uint delay;
     uint32_t pages_logged; /* used when the log ended */
     bool imaging;          /* the log has ended: what is written now belongs to an image */
     atomic_uint logged;
-    uint32_t changed_n; /* blocks that the image has otherwise than number 1 */
+    uint32_t changed_n; /* blocks that the image has otherwise than when the log began */
     size_t bytes;       /* of all of this */
-    uint32_t *now, *kept[DISK_KEPT], *changed; /* [blocks]; changed: LOG_MAX */
+    uint32_t *now, *kept[KEPT], *changed; /* [blocks]; changed: LOG_MAX */
     struct disk_entry *log;
     unsigned char *store;
 };
@@ -35,11 +42,33 @@ static void *shared(size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
+static void make_lock(struct disk *d)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&d->changing, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+/* A process that was killed while it had the lock has left a run that fails anyway. */
+static void lock(struct disk *d)
+{
+    if (pthread_mutex_lock(&d->changing) == EOWNERDEAD)
+        pthread_mutex_consistent(&d->changing);
+}
+
+static void unlock(struct disk *d)
+{
+    pthread_mutex_unlock(&d->changing);
+}
+
 struct disk *disk_new(uint32_t blocks, struct error *e)
 {
     size_t table = blocks * sizeof(uint32_t), log = LOG_MAX * sizeof(struct disk_entry);
     size_t store = (size_t)PAGES_MAX * DISK_BLOCK;
-    size_t bytes = DISK_BLOCK + (1 + DISK_KEPT) * table + LOG_MAX * sizeof(uint32_t) + log + store;
+    size_t bytes = DISK_BLOCK + (1 + KEPT) * table + LOG_MAX * sizeof(uint32_t) + log + store;
     unsigned char *at = shared(bytes);
     if (!at) {
         error_errno(e, "no memory for a disk of %u blocks", blocks);
@@ -47,12 +76,13 @@ struct disk *disk_new(uint32_t blocks, struct error *e)
     }
     struct disk *d = (void *)at;
     *d = (struct disk){.blocks = blocks, .pages = PAGES_FIXED, .bytes = bytes};
+    make_lock(d);
     d->store = at + DISK_BLOCK;
     d->log = (void *)(d->store + store);
     d->now = (void *)((unsigned char *)d->log + log);
-    for (unsigned i = 0; i < DISK_KEPT; i++)
+    for (unsigned i = 0; i < KEPT; i++)
         d->kept[i] = d->now + (1 + i) * blocks;
-    d->changed = d->now + (1 + DISK_KEPT) * blocks;
+    d->changed = d->now + (1 + KEPT) * blocks;
     memset(d->store, DISK_PATTERN, DISK_BLOCK);
     return d;
 }
@@ -95,9 +125,9 @@ static uint32_t new_page(struct disk *d, const unsigned char *bytes)
     return d->pages++;
 }
 
-uint32_t disk_write(struct disk *d, uint64_t offset, const void *bytes, size_t size)
+static uint32_t write_blocks(struct disk *d, uint64_t offset, const unsigned char *from,
+                             size_t size)
 {
-    const unsigned char *from = bytes;
     d->requests++;
     for (size_t i = 0; i < size / DISK_BLOCK; i++) {
         uint32_t block = (uint32_t)(offset / DISK_BLOCK + i), n = atomic_load(&d->logged);
@@ -115,26 +145,36 @@ uint32_t disk_write(struct disk *d, uint64_t offset, const void *bytes, size_t s
     return d->requests;
 }
 
+uint32_t disk_write(struct disk *d, uint64_t offset, const void *bytes, size_t size)
+{
+    lock(d);
+    uint32_t number = write_blocks(d, offset, bytes, size);
+    unlock(d);
+    return number;
+}
+
 void disk_answer(struct disk *d, uint32_t request, uint32_t batch)
 {
-    if (d->imaging)
-        return;
+    lock(d);
     /* Requests are numbered upwards, and few wait at a time. */
-    for (uint32_t i = atomic_load(&d->logged); i-- > 0;) {
+    for (uint32_t i = d->imaging ? 0 : atomic_load(&d->logged); i-- > 0;) {
         if (d->log[i].block != DISK_FLUSH && d->log[i].request < request)
             break;
         if (d->log[i].block != DISK_FLUSH && d->log[i].request == request)
             d->log[i].batch = batch;
     }
+    unlock(d);
 }
 
 void disk_flush(struct disk *d, uint32_t batch)
 {
+    lock(d);
     uint32_t n = atomic_load(&d->logged);
-    if (d->imaging || n == LOG_MAX)
-        return;
-    d->log[n] = (struct disk_entry){DISK_FLUSH, 0, batch, 0};
-    atomic_store(&d->logged, n + 1);
+    if (!d->imaging && n < LOG_MAX) {
+        d->log[n] = (struct disk_entry){DISK_FLUSH, 0, batch, 0};
+        atomic_store(&d->logged, n + 1);
+    }
+    unlock(d);
 }
 
 uint32_t disk_delay(const struct disk *d)
@@ -144,28 +184,45 @@ uint32_t disk_delay(const struct disk *d)
 
 /* ---- the runner's side ---- */
 
-void disk_keep(struct disk *d, unsigned which)
+static void keep(struct disk *d, unsigned which)
 {
     memcpy(d->kept[which], d->now, d->blocks * sizeof *d->now);
     d->pages_kept[which] = d->pages;
 }
 
-void disk_back(struct disk *d, unsigned which)
+static void forget_log(struct disk *d)
 {
-    memcpy(d->now, d->kept[which], d->blocks * sizeof *d->now);
-    d->pages = d->pages_kept[which];
-    disk_log(d);
+    d->imaging = false;
+    atomic_store(&d->logged, 0);
+}
+
+void disk_keep(struct disk *d)
+{
+    lock(d);
+    keep(d, EMPTY);
+    unlock(d);
+}
+
+void disk_back(struct disk *d)
+{
+    lock(d);
+    memcpy(d->now, d->kept[EMPTY], d->blocks * sizeof *d->now);
+    d->pages = d->pages_kept[EMPTY];
+    forget_log(d);
+    unlock(d);
+}
+
+void disk_log(struct disk *d)
+{
+    lock(d);
+    keep(d, BEGUN);
+    forget_log(d);
+    unlock(d);
 }
 
 void disk_set_delay(struct disk *d, uint32_t microseconds)
 {
     atomic_store(&d->delay, microseconds);
-}
-
-void disk_log(struct disk *d)
-{
-    d->imaging = false;
-    atomic_store(&d->logged, 0);
 }
 
 size_t disk_logged(const struct disk *d)
@@ -181,7 +238,7 @@ const struct disk_entry *disk_entry(const struct disk *d, size_t i)
 void disk_image(struct disk *d, const uint32_t *entries, size_t n)
 {
     if (!d->imaging) {
-        memcpy(d->now, d->kept[1], d->blocks * sizeof *d->now);
+        memcpy(d->now, d->kept[BEGUN], d->blocks * sizeof *d->now);
         d->pages_logged = d->pages;
         d->changed_n = 0;
         d->imaging = true;
@@ -196,7 +253,7 @@ void disk_image(struct disk *d, const uint32_t *entries, size_t n)
 void disk_image_end(struct disk *d)
 {
     for (uint32_t i = 0; i < d->changed_n; i++)
-        d->now[d->changed[i]] = d->kept[1][d->changed[i]];
+        d->now[d->changed[i]] = d->kept[BEGUN][d->changed[i]];
     d->changed_n = 0;
     d->pages = d->pages_logged;
 }

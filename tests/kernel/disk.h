@@ -51,28 +51,27 @@ void disk_flush(struct disk *d, uint32_t batch);
 /* For how many microseconds at most writes are to wait for their answer. */
 uint32_t disk_delay(const struct disk *d);
 
-/* ---- for the runner, while nothing is under way but for disk_logged ---- */
+/* ---- for the runner ---- */
 
-/* What the disk holds now is kept as number `which`; going back forgets all writes since. Number 1
- * lies on top of number 0, which must not be gone back to in between. */
-enum { DISK_KEPT = 2 };
-void disk_keep(struct disk *d, unsigned which);
-void disk_back(struct disk *d, unsigned which);
+/* What the disk holds now is kept; going back forgets all writes since, and the log. */
+void disk_keep(struct disk *d);
+void disk_back(struct disk *d);
 
 /* Writes wait for up to so many microseconds from now on: others get between them. */
 void disk_set_delay(struct disk *d, uint32_t microseconds);
 
-/* The log begins anew, and there are no images. */
+/* The log begins anew with what the disk holds, and there are no images. Each write is in the one
+ * or in the other, also one that comes at this moment. */
 void disk_log(struct disk *d);
-/* How many entries there are; at any time. */
+/* How many entries there are. */
 size_t disk_logged(const struct disk *d);
 const struct disk_entry *disk_entry(const struct disk *d, size_t i);
 /* What a page holds: DISK_BLOCK bytes; and a hash of it. */
 const unsigned char *disk_page(const struct disk *d, uint32_t page);
 uint64_t disk_page_hash(const struct disk *d, uint32_t page);
 
-/* The disk becomes number 1, as kept, with some writes of the log (ascending). What is written from
- * now on belongs to images and not to the log; disk_image_end undoes it. */
+/* The disk becomes what the log began with, and some writes of the log (ascending). What is written
+ * from now on belongs to images and not to the log; disk_image_end undoes it. */
 void disk_image(struct disk *d, const uint32_t *entries, size_t n);
 void disk_image_end(struct disk *d);
 

@@ -140,17 +140,6 @@ static bool look_at_image(void *data, const struct crash_image *image)
     return true;
 }
 
-/* The log begins where everything so far is on the disk, and nothing is under way. */
-static void begin_log(struct disk *disk)
-{
-    size_t before;
-    do {
-        before = disk_logged(disk);
-        disk_keep(disk, 1);
-    } while (disk_logged(disk) != before);
-    disk_log(disk);
-}
-
 /* Microseconds that the device may take for a write: long enough for a commit beside it. */
 enum { DELAY_MOST = 3000 };
 
@@ -158,7 +147,7 @@ static bool record(struct trial *t, struct device *device, struct chance *chance
                    size_t *logged, struct error *e)
 {
     int root = -1;
-    disk_back(device->disk, 0);
+    disk_back(device->disk);
     bool ok = device_forget(device, e) && device_mount(device, &root, e) &&
               run_begin(t->litmus, root, chance, e);
     /* Half of the time with nothing of the files in memory. */
@@ -168,7 +157,7 @@ static bool record(struct trial *t, struct device *device, struct chance *chance
         ok = device_mount(device, &root, e);
     }
     if (ok) {
-        begin_log(device->disk);
+        disk_log(device->disk);
         disk_set_delay(device->disk, chance_below(chance, 2) ? DELAY_MOST : 0);
         ok = run_calls(t->litmus, root, device->disk, chance, marks, e);
         disk_set_delay(device->disk, 0);

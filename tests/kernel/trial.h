@@ -33,8 +33,8 @@ struct trial {
 bool trial_allow(struct trial *t, const struct litmus *l, const struct model *model,
                  struct error *e);
 
-/* Runs the program with a seed on a device that has an empty file system, kept as number 0, and
- * looks at about `images` of what it may leave. */
+/* Runs the program with a seed on a device that keeps an empty file system, and looks at
+ * about `images` of what it may leave. */
 bool trial_run(struct trial *t, struct device *device, uint64_t seed, size_t images,
                struct error *e);
 void trial_free(struct trial *t);

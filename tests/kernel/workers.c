@@ -72,7 +72,7 @@ static void worker(const struct pool *p, int fd)
     void *answer = xcalloc(1, w->answer_size);
     bool ok = device_open(&device, w->fs, w->options, &e) && device_mkfs(&device, &e);
     if (ok)
-        disk_keep(device.disk, 0);
+        disk_keep(device.disk);
     size_t item = 0;
     while (ok && (item = atomic_fetch_add(p->next, 1)) < w->items) {
         struct buf text = {0};

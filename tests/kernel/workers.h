@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * workers: processes that each have a device of their own, with an empty file system on it kept as
- * the disk's number 0, and share the items of a work among them. They end with the process that
- * started them, however it ends.
+ * workers: processes that each have a device of their own, which keeps an empty file system, and
+ * share the items of a work among them. They end with the process that started them, however it
+ * ends.
  */
 #ifndef TESTS_KERNEL_WORKERS_H
 #define TESTS_KERNEL_WORKERS_H

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +24,6 @@ static struct disk *new_disk(void)
     struct error e;
     struct disk *d = disk_new(BLOCKS, &e);
     assert_non_null(d);
-    disk_keep(d, 0);
-    disk_keep(d, 1);
     disk_log(d);
     return d;
 }
@@ -126,12 +127,65 @@ static void test_an_image_is_undone(void **state)
     disk_free(d);
 }
 
+/* Writes a burst each time that it is asked. */
+struct writer {
+    struct disk *disk;
+    atomic_uint asked, done;
+};
+
+enum { ROUNDS = 20000, BURST = 2 * BLOCKS };
+
+static void *write_bursts(void *data)
+{
+    struct writer *w = data;
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        while (atomic_load(&w->asked) < round)
+            sched_yield();
+        for (uint32_t n = 0; n < BURST; n++)
+            put(w->disk, n % BLOCKS, (char)('A' + n));
+        atomic_store(&w->done, round);
+    }
+    return NULL;
+}
+
+/* The moment at which a log begins is between two writes: with all of the log, the image is what
+ * the disk holds. */
+static void test_a_log_begins_between_writes(void **state)
+{
+    (void)state;
+    struct disk *d = new_disk();
+    struct writer w = {.disk = d};
+    uint32_t all[BURST];
+    pthread_t thread;
+    for (uint32_t i = 0; i < BURST; i++)
+        all[i] = i;
+    disk_keep(d);
+    assert_int_equal(pthread_create(&thread, NULL, write_bursts, &w), 0);
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        disk_back(d);
+        atomic_store(&w.asked, round);
+        while (!disk_logged(d))
+            continue;
+        disk_log(d);
+        while (atomic_load(&w.done) < round)
+            sched_yield();
+        assert_true(disk_logged(d) < BURST);
+        disk_image(d, all, disk_logged(d));
+        for (uint32_t i = 0; i < BLOCKS; i++)
+            assert_int_equal(letter_at(d, i), 'A' + BLOCKS + i);
+        disk_image_end(d);
+    }
+    pthread_join(thread, NULL);
+    disk_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_flushed_stays),
         cmocka_unit_test(test_a_flush_beside_a_write_says_nothing_of_it),
         cmocka_unit_test(test_an_image_is_undone),
+        cmocka_unit_test(test_a_log_begins_between_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
