@@ -100,7 +100,6 @@ static void note_sync(struct builder *b, uint32_t file, uint32_t change)
 static void sync_entries(struct builder *b, uint32_t dir)
 {
     struct inode *inode = builder_inode(b, dir);
-    inode->synced_at = (uint32_t)b->ops.n;
     vec_of(uint32_t) carried = {0};
     size_t kept = 0;
     bool logs = false;
@@ -126,7 +125,6 @@ static void sync_entries(struct builder *b, uint32_t dir)
 static void sync_names(struct builder *b, uint32_t file, const uint32_t *contents, size_t n)
 {
     struct inode *inode = builder_inode(b, file);
-    inode->synced_at = (uint32_t)b->ops.n;
     vec_of(uint32_t) carried = {0};
     size_t kept = 0;
     for (size_t i = 0; i < inode->names.n; i++) {
@@ -166,7 +164,7 @@ static void sync_contents_and_names(struct builder *b, uint32_t file)
 static void sync_file(struct builder *b, bool data_only)
 {
     uint32_t file = b->event.file;
-    builder_inode(b, file);
+    builder_inode(b, file)->synced_at = (uint32_t)b->ops.n;
     if (b->model.sync == SYNC_OWN_NAME || b->model.sync == SYNC_OWN_ENTRIES) {
         sync_entries(b, file);
         if (b->model.sync == SYNC_OWN_NAME)
@@ -186,6 +184,7 @@ static void sync_mapping(struct builder *b)
         return;
     }
     builder_msync(b);
+    builder_inode(b, e->file)->synced_at = (uint32_t)b->ops.n;
     if (b->model.sync == SYNC_OWN_NAME)
         sync_names(b, e->file, NULL, 0);
     struct sync_point sync = {e->entry, e->exit, e->file, NO_OP, true};
@@ -200,6 +199,7 @@ static void sync_own_write(struct builder *b, uint32_t first)
 {
     uint32_t end = (uint32_t)b->ops.n, changed = builder_inode(b, b->event.file)->changed_data;
     vec_of(uint32_t) written = {0};
+    builder_inode(b, b->event.file)->synced_at = end;
     for (uint32_t op = first; op < end; op++) {
         /* A size that comes with other data would make that durable, too. */
         if (b->ops.at[op].kind != OP_SIZE || !(b->ops.at[op].flags & OP_EXTENDS))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later OR GPL-2.0-or-later
  *
- * stores: how a tracer of stores, which runs inside the program (tracer/valgrind, tracer/pin), and
- * the recorder, which runs outside (tracer/guest.h), talk to each other.
+ * stores: how a tracer of stores, which runs inside the program (tracer/valgrind), and the
+ * recorder, which runs outside (tracer/guest.h), talk to each other.
  *
  * Who says what. System calls are seen by the recorder itself, by ptrace, as without a tracer:
  * everything that it knows of inodes, offsets and names holds. The tracer adds what only it can
