@@ -219,6 +219,12 @@ static bool alloc_pending(const struct builder *b, const struct inode *inode, st
     return (at.state & BLOCK_NEW) && at.last >= inode->synced && at.last >= b->synced;
 }
 
+/* What the block is after one op more on it. */
+static unsigned state_after(const struct builder *b, const struct inode *inode, struct block at)
+{
+    return alloc_pending(b, inode, at) ? at.state : at.state & BLOCK_ALLOCATED;
+}
+
 /* The length that a piece makes the file have, as an op of its own. */
 static void write_size(struct builder *b, uint32_t file, const struct piece *p, uint32_t data,
                        bool pending)
@@ -241,8 +247,8 @@ static uint32_t write_over(struct builder *b, uint32_t file, const struct piece 
 {
     uint32_t data = builder_op(b, data_op(file, p));
     after_last(b, at.last, RULE_BLOCK);
-    unsigned still_new = alloc_pending(b, builder_inode(b, file), at) ? BLOCK_NEW : 0;
-    block_set(b, file, p->offset / OP_BLOCK_SIZE, data, BLOCK_ALLOCATED | still_new);
+    unsigned state = state_after(b, builder_inode(b, file), at);
+    block_set(b, file, p->offset / OP_BLOCK_SIZE, data, BLOCK_ALLOCATED | state);
     return data;
 }
 
@@ -446,7 +452,7 @@ static void set_length(struct builder *b, uint32_t file, uint64_t length)
         op.length = (block_end < old ? block_end : old) - length;
         uint32_t zero = builder_op(b, op);
         after_last(b, at.last, RULE_BLOCK);
-        block_set(b, file, length / OP_BLOCK_SIZE, zero, at.state);
+        block_set(b, file, length / OP_BLOCK_SIZE, zero, state_after(b, inode, at));
         inode = builder_inode(b, file);
     }
     struct op op = {.kind = OP_SIZE, .file = file, .size = length};
@@ -511,7 +517,7 @@ static void change_range(struct builder *b)
             builder_edge(b, at.last, RULE_RANGE);
         before = at.last;
         bool inner = k * OP_BLOCK_SIZE >= e->offset && (k + 1) * OP_BLOCK_SIZE <= end;
-        unsigned state = !inner || shifts ? at.state : 0;
+        unsigned state = !inner || shifts ? at.state & BLOCK_ALLOCATED : 0;
         block_set(b, e->file, k, range, state);
     }
     if (stop > e->offset)
