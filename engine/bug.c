@@ -36,9 +36,12 @@ static enum bug_kind kind_of(const struct graph *g, const struct culprit *c)
         return BUG_ATOMICITY;
     if (c->survived == NO_OP)
         return BUG_UNPERSISTED;
-    for (size_t i = 0; i < c->all_lost.n; i++)
-        if (g->ops[c->all_lost.at[i]].event == g->ops[c->survived].event)
+    for (size_t i = 0; i < c->all_lost.n; i++) {
+        uint32_t lost = c->all_lost.at[i];
+        bool one_call = g->ops[lost].event == g->ops[c->survived].event;
+        if (one_call && op_original(g->ops, lost) != op_original(g->ops, c->survived))
             return BUG_ATOMICITY;
+    }
     return BUG_ORDERING;
 }
 

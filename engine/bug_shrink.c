@@ -142,15 +142,23 @@ static uint32_t issued_by(const struct shrinking *s, uint64_t position)
     return (uint32_t)low;
 }
 
+/* Of an op that syncs carried one copy is enough: the others may be lost, but nothing is with them.
+ */
 static void take_lost(const struct shrinking *s, struct culprit *c, uint32_t limit)
 {
+    const struct op *ops = s->graph->ops;
+    bool *done = xcalloc(limit + 1, sizeof *done);
+    for (uint32_t op = 0; op < limit; op++)
+        if (s->survives[op])
+            done[op_original(ops, op)] = true;
     for (uint32_t op = 0; op < limit; op++) {
         if (s->survives[op])
             continue;
         vec_push(&c->all_lost, op);
-        if (ready(s, op))
+        if (ready(s, op) && !done[op_original(ops, op)])
             vec_push(&c->lost, op);
     }
+    free(done);
 }
 
 bool culprit_find(struct culprit *c, struct exploration *x, struct analysis *a,

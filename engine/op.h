@@ -29,13 +29,13 @@ enum op_kind {
 };
 
 enum {
-    OP_EXTENDS = 1 << 0, /* the length becomes at least `size` */
-    OP_CARRIED = 1 << 1, /* a copy that a sync carried past an edge: original is in `carried` */
-    OP_IN_PLACE = 1 << 2, /* over a block that is there: nothing else of the file changes */
+    OP_EXTENDS = 1 << 0,    /* the length becomes at least `size` */
+    OP_CARRIED = 1 << 1,    /* a copy that a sync carried past an edge: original is in `carried` */
+    OP_IN_PLACE = 1 << 2,   /* over a block that is there: nothing else of the file changes */
     OP_PAST_CACHE = 1 << 3, /* OP_STORE by a non-temporal store */
-    OP_PAGED = 1 << 4, /* OP_STORE that goes with its page, not with its cache line */
-    OP_REPLACED = 1 << 5, /* OP_NAME of a rename over a file: no more than that file's name goes;
-                             the rename itself is in `carried` */
+    OP_PAGED = 1 << 4,      /* OP_STORE that goes with its page, not with its cache line */
+    OP_REPLACED = 1 << 5,   /* OP_NAME of a rename over a file: no more than that file's name goes;
+                               the rename itself is in `carried` */
 };
 
 struct op {
@@ -53,6 +53,12 @@ struct op {
 
 /* What op numbers that mean "none" look like. */
 #define NO_OP UINT32_MAX
+
+/* What it is a copy of, or itself. */
+static inline uint32_t op_original(const struct op *ops, uint32_t op)
+{
+    return ops[op].flags & OP_CARRIED ? ops[op].carried : op;
+}
 
 /* For qsort() of op numbers. */
 static inline int op_by_number(const void *a, const void *b)

@@ -86,7 +86,7 @@ static uint32_t surviving_copy(const struct walk *w, uint32_t lost)
 {
     const struct graph *g = w->graph;
     const struct op *ops = g->ops;
-    uint32_t original = ops[lost].flags & OP_CARRIED ? ops[lost].carried : lost;
+    uint32_t original = op_original(ops, lost);
 
     if (original != lost && walk_survives(w, original))
         return original;

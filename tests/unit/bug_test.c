@@ -256,6 +256,26 @@ static void a_sync_that_has_ops_is_a_sync(void **state)
     done_with(&found);
 }
 
+/* Nor is the name torn that it carries: what it went past is lost, and of itself nothing. */
+static void a_name_that_a_sync_carried_is_whole(void **state)
+{
+    struct run *f = *state;
+    struct found found;
+    run_create(f, "a");
+    uint32_t file = run_create(f, "b");
+    uint64_t synced = run_event(f, (struct event){.call = CALL_FSYNC, .file = file});
+    explore(&found, f, "btrfs",
+            (struct explore_options){.strategy = STRATEGY_EXHAUSTIVE,
+                                     .checker = "! test -e b || test -e a"});
+    assert_int_equal(found.bugs->n, 1);
+    const struct bug *b = &found.bugs->at[0];
+    assert_int_equal(b->kind, BUG_ORDERING);
+    assert_int_equal(b->lost_count, 1);
+    assert_int_equal(event_of(&found, b->lost[0]), synced - 2);
+    assert_int_equal(event_of(&found, b->survived), synced - 1);
+    done_with(&found);
+}
+
 /* On the way to the last state lies one that is inconsistent too, half-way: that is not its cause.
  */
 static void what_was_mended_hides_no_later_bug(void **state)
@@ -337,6 +357,7 @@ int main(void)
         run_case(more_time_has_hung_states_checked_again),
         run_case(what_is_cut_short_says_so),
         run_case(a_sync_that_has_ops_is_a_sync),
+        run_case(a_name_that_a_sync_carried_is_whole),
         run_case(what_was_mended_hides_no_later_bug),
     };
     return cmocka_run_group_tests_name("bug", tests, NULL, NULL);
