@@ -168,6 +168,20 @@ static bool explains(struct bug_finder *f, const struct culprit *c, const struct
     return done;
 }
 
+/* What the crash cut off the call that survived: its next op. NO_OP when all of it is there. */
+static uint32_t rest_of_call(const struct graph *g, uint32_t survived)
+{
+    const struct op *ops = g->ops;
+    uint32_t next = survived + 1; /* NO_OP + 1 is 0 */
+
+    while (survived != NO_OP && next < g->n && ops[next].event == ops[survived].event) {
+        if (op_original(ops, next) != op_original(ops, survived))
+            return next;
+        next++;
+    }
+    return NO_OP;
+}
+
 static void fill_bug(struct bug_finder *f, struct bug *b, const struct culprit *c,
                      enum bug_kind kind, uint64_t cause, const struct explored *state)
 {
@@ -186,6 +200,9 @@ static void fill_bug(struct bug_finder *f, struct bug *b, const struct culprit *
                       .verdict = c->verdict};
     b->lost = xcalloc(c->lost.n + 1, sizeof *b->lost);
     memcpy(b->lost, c->lost.n ? c->lost.at : b->lost, c->lost.n * sizeof *b->lost);
+    uint32_t rest = c->lost.n ? NO_OP : rest_of_call(f->a->graph, c->survived);
+    if (rest != NO_OP)
+        b->lost[b->lost_count++] = rest;
     b->all_lost = xcalloc(c->all_lost.n + 1, sizeof *b->all_lost);
     memcpy(b->all_lost, c->all_lost.n ? c->all_lost.at : b->all_lost,
            c->all_lost.n * sizeof *b->all_lost);

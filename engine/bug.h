@@ -31,7 +31,8 @@ struct bug {
     uint64_t cause;    /* what its calls are and how they are reached: the same in another check */
     uint32_t survived; /* the op that should not be there; NO_OP when it is an acknowledgement */
     uint64_t told;     /* that acknowledgement's event, else 0 */
-    uint32_t *lost;    /* what it lacks: the ops that nothing else lost comes before; ascending */
+    uint32_t *lost;    /* what it lacks: the ops that nothing else lost comes before, ascending; or,
+                          when nothing before it is lost, what a crash cut off the same call */
     size_t lost_count;
     uint64_t states;    /* distinct inconsistent states that it explains */
     uint32_t behaviour; /* of the state that showed it; NO_BEHAVIOUR */

@@ -351,25 +351,45 @@ static int by_exit(const void *x, const void *y)
     return a->exit < b->exit ? -1 : a->exit > b->exit;
 }
 
-/* Ops of contents by file, in issue order: file f's are by_file[start[f]] … */
-struct by_file {
-    uint32_t *start, *ops, *next;
+static int by_return(const void *x, const void *y, void *returned)
+{
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    uint64_t at = ((const uint64_t *)returned)[a], bt = ((const uint64_t *)returned)[b];
+    return at != bt ? (at < bt ? -1 : 1) : (a > b) - (a < b);
+}
+
+/* All ops in the order in which their calls returned, and of those of contents each file's by
+ * themselves: file f's are of_file[start[f]] … */
+struct by_return {
+    uint32_t *ops, *start, *of_file, *next;
 };
 
-static struct by_file sort_by_file(const struct builder *b)
+static bool is_content(const struct op *op)
+{
+    return op->kind != OP_NAME && !(op->flags & OP_CARRIED);
+}
+
+static struct by_return sort_by_return(const struct builder *b)
 {
     size_t files = b->file_count + 1;
-    struct by_file s = {xcalloc(files + 1, sizeof *s.start), xcalloc(b->ops.n + 1, sizeof *s.ops),
-                        xcalloc(files + 1, sizeof *s.next)};
-    for (size_t i = 0; i < b->ops.n; i++)
-        if (b->ops.at[i].kind != OP_NAME && !(b->ops.at[i].flags & OP_CARRIED))
+    struct by_return s = {xcalloc(b->ops.n + 1, sizeof *s.ops), xcalloc(files + 1, sizeof *s.start),
+                          xcalloc(b->ops.n + 1, sizeof *s.of_file),
+                          xcalloc(files + 1, sizeof *s.next)};
+    bool sorted = true; /* as long as no two calls run at the same time */
+    for (uint32_t i = 0; i < b->ops.n; i++) {
+        s.ops[i] = i;
+        sorted = sorted && (!i || b->returned.at[i - 1] <= b->returned.at[i]);
+        if (is_content(&b->ops.at[i]))
             s.start[b->ops.at[i].file + 1]++;
+    }
+    if (!sorted)
+        qsort_r(s.ops, b->ops.n, sizeof *s.ops, by_return, b->returned.at);
     for (size_t f = 0; f < files; f++)
         s.start[f + 1] += s.start[f];
     memcpy(s.next, s.start, (files + 1) * sizeof *s.next);
     for (size_t i = 0; i < b->ops.n; i++)
-        if (b->ops.at[i].kind != OP_NAME && !(b->ops.at[i].flags & OP_CARRIED))
-            s.ops[s.next[b->ops.at[i].file]++] = (uint32_t)i;
+        if (is_content(&b->ops.at[s.ops[i]]))
+            s.of_file[s.next[b->ops.at[s.ops[i]].file]++] = s.ops[i];
     memcpy(s.next, s.start, (files + 1) * sizeof *s.next);
     return s;
 }
@@ -384,19 +404,21 @@ static bool is_synced_by_all(const struct builder *b, const struct sync_point *s
     return !b->model.sync_by_log || !(op->flags & OP_IN_PLACE);
 }
 
-/* Each op is covered by the first sync to return that began after it had returned. */
+/* Each op is covered by the first sync to return that began after it had returned. What the sync of
+ * one file leaves out of everything, a later sync of everything still finds. */
 static void apply_syncs(struct builder *b)
 {
-    struct by_file s = sort_by_file(b);
-    uint32_t all = 0;
+    struct by_return s = sort_by_return(b);
+    uint32_t all[] = {0, 0}; /* by whether the sync is that of one file */
     if (b->syncs.n)
         qsort(b->syncs.at, b->syncs.n, sizeof *b->syncs.at, by_exit);
     for (size_t i = 0; i < b->syncs.n; i++) {
         const struct sync_point *sync = &b->syncs.at[i];
         if (!sync->file || b->model.sync == SYNC_EVERYTHING) {
-            for (; all < b->ops.n && b->returned.at[all] < sync->entry; all++)
-                if (is_synced_by_all(b, sync, &b->ops.at[all]))
-                    builder_cover(b, all, sync->exit);
+            uint32_t *next = &all[sync->file != 0];
+            for (; *next < b->ops.n && b->returned.at[s.ops[*next]] < sync->entry; (*next)++)
+                if (is_synced_by_all(b, sync, &b->ops.at[s.ops[*next]]))
+                    builder_cover(b, s.ops[*next], sync->exit);
             if (!sync->file)
                 continue;
         }
@@ -405,12 +427,13 @@ static void apply_syncs(struct builder *b)
         if (sync->ranged)
             continue;
         uint32_t *next = &s.next[sync->file];
-        for (; *next < s.start[sync->file + 1] && b->returned.at[s.ops[*next]] < sync->entry;
+        for (; *next < s.start[sync->file + 1] && b->returned.at[s.of_file[*next]] < sync->entry;
              (*next)++)
-            builder_cover(b, s.ops[*next], sync->exit);
+            builder_cover(b, s.of_file[*next], sync->exit);
     }
-    free(s.start);
     free(s.ops);
+    free(s.start);
+    free(s.of_file);
     free(s.next);
 }
 

@@ -286,6 +286,52 @@ static void test_overlapping_syncs(void **state)
     graph_free(g);
 }
 
+/* A call that takes its time keeps no sync from what others had done by then. */
+static void test_a_sync_while_an_older_write_runs(void **state)
+{
+    (void)state;
+    static const enum call syncs[] = {CALL_FSYNC, CALL_SYNC};
+    for (size_t m = 0; m < sizeof syncs / sizeof *syncs; m++) {
+        struct event events[] = {hand(CALL_WRITE, 1, 9), hand(CALL_WRITE, 2, 3),
+                                 hand(syncs[m], 4, 5)};
+        events[1].offset = OP_BLOCK_SIZE;
+        if (syncs[m] == CALL_SYNC)
+            events[2].file = 0;
+        struct by_hand source = {events, 8 * OP_BLOCK_SIZE};
+        struct graph_source graph_source = {.data = &source,
+                                            .events = 3,
+                                            .event = hand_event,
+                                            .length = hand_length,
+                                            .has_block = hand_block};
+        struct graph *g = build("ext4", &graph_source);
+        assert_int_equal(g->n, 2);
+        assert_int_equal(g->durable[0], NEVER);
+        assert_int_equal(g->durable[1], 5);
+        graph_free(g);
+    }
+}
+
+/* Under strict a sync of one file is one of all, but for stores; a later sync() has those as well.
+ */
+static void test_a_sync_of_all_after_that_of_another_file(void **state)
+{
+    (void)state;
+    struct event events[] = {hand(CALL_STORE, 1, 2), hand(CALL_FSYNC, 3, 4), hand(CALL_SYNC, 5, 6)};
+    events[0].size = 8;
+    events[0].file = 3;
+    events[2].file = 0;
+    struct by_hand source = {events, 8 * OP_BLOCK_SIZE};
+    struct graph_source graph_source = {.data = &source,
+                                        .events = 3,
+                                        .event = hand_event,
+                                        .length = hand_length,
+                                        .has_block = hand_block};
+    struct graph *g = build("strict", &graph_source);
+    assert_int_equal(g->n, 1);
+    assert_int_equal(g->durable[0], 6);
+    graph_free(g);
+}
+
 static void test_a_failed_call_does_nothing(void **state)
 {
     (void)state;
@@ -708,6 +754,8 @@ int main(void)
         cmocka_unit_test(test_durable_positions),
         cmocka_unit_test(test_figure_4),
         cmocka_unit_test(test_overlapping_syncs),
+        cmocka_unit_test(test_a_sync_while_an_older_write_runs),
+        cmocka_unit_test(test_a_sync_of_all_after_that_of_another_file),
         cmocka_unit_test(test_a_failed_call_does_nothing),
         cmocka_unit_test(test_small_write_inside_a_large_one),
         cmocka_unit_test(test_truncating_open),
