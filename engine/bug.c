@@ -32,6 +32,8 @@ static enum bug_kind kind_of(const struct graph *g, const struct culprit *c)
     if (c->verdict.kind == VERDICT_CRASHED || c->verdict.kind == VERDICT_HUNG ||
         c->verdict.exit == EXIT_RECOVERY_FAILED)
         return BUG_RECOVERY;
+    if (c->survived == NO_OP && !c->told)
+        return BUG_RECOVERY; /* the checker does not even like what the run began with */
     if (!c->all_lost.n)
         return BUG_ATOMICITY;
     if (c->survived == NO_OP)

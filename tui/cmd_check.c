@@ -56,6 +56,23 @@ static void on_signal(int signal)
     interrupted = 1;
 }
 
+/* A person's, a machine's that has waited long enough, and that of a terminal that goes away. */
+static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
+enum { STOPPING_SIGNALS = sizeof stopping / sizeof *stopping };
+
+/* Signals that the caller ignores stay ignored: nohup. */
+static void hear_signals(struct sigaction before[STOPPING_SIGNALS])
+{
+    struct sigaction act = {.sa_handler = on_signal};
+
+    interrupted = 0;
+    for (size_t i = 0; i < STOPPING_SIGNALS; i++) {
+        sigaction(stopping[i], NULL, &before[i]);
+        if (stopping[i] == SIGINT || before[i].sa_handler != SIG_IGN)
+            sigaction(stopping[i], &act, NULL);
+    }
+}
+
 /* A bar only where a person looks; not more often than eyes can follow. */
 struct bar {
     bool shown;
@@ -125,7 +142,6 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     struct error e;
     json_t *report;
     struct bar bar = {.shown = isatty(STDERR_FILENO)};
-    struct sigaction act = {.sa_handler = on_signal}, old;
     if (!session_open(&s, path, &e))
         return command_failed(&e);
     if (!check_complete(check, s, &e)) {
@@ -134,10 +150,11 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     }
     check->explore.progress = show_progress;
     check->explore.data = &bar;
-    interrupted = 0;
-    sigaction(SIGINT, &act, &old);
+    struct sigaction before[STOPPING_SIGNALS];
+    hear_signals(before);
     bool done = check_run(s, check, &report, &e);
-    sigaction(SIGINT, &old, NULL);
+    for (size_t i = 0; i < STOPPING_SIGNALS; i++)
+        sigaction(stopping[i], &before[i], NULL);
     if (bar.shown)
         fputs("\r\033[K", stderr);
     int status = STATUS_FAILED;

@@ -14,6 +14,6 @@ for strategy in representative all-behaviours exhaustive prefix sync random; do
     prints '^1 states went through, 1 distinct, 0 inconsistent'
     says 'the run changed nothing in .*/data'
     run 1 "$FLOTSAM" check "$session" --checker false --strategy "$strategy"
-    prints 'the checker finds the state before the run inconsistent'
+    prints 'recovery: the checker finds the state before the run inconsistent'
     run 0 "$FLOTSAM" states "$session"
 done

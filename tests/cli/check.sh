@@ -177,6 +177,9 @@ goes_on() {
 end_by INT 130 3
 is '.states.complete == false and (.cut | test("interrupted"))'
 goes_on INT
+end_by TERM 130 3
+is '.states.complete == false and (.cut | test("interrupted"))'
+goes_on TERM
 end_by KILL 137 3
 goes_on KILL
 
