@@ -360,7 +360,7 @@ static int by_return(const void *x, const void *y, void *returned)
 
 /* All ops in the order in which their calls returned, and of those of contents each file's by
  * themselves: file f's are of_file[start[f]] … */
-struct by_return {
+struct returned_ops {
     uint32_t *ops, *start, *of_file, *next;
 };
 
@@ -369,12 +369,12 @@ static bool is_content(const struct op *op)
     return op->kind != OP_NAME && !(op->flags & OP_CARRIED);
 }
 
-static struct by_return sort_by_return(const struct builder *b)
+static struct returned_ops sort_by_return(const struct builder *b)
 {
     size_t files = b->file_count + 1;
-    struct by_return s = {xcalloc(b->ops.n + 1, sizeof *s.ops), xcalloc(files + 1, sizeof *s.start),
-                          xcalloc(b->ops.n + 1, sizeof *s.of_file),
-                          xcalloc(files + 1, sizeof *s.next)};
+    struct returned_ops s = {
+        xcalloc(b->ops.n + 1, sizeof *s.ops), xcalloc(files + 1, sizeof *s.start),
+        xcalloc(b->ops.n + 1, sizeof *s.of_file), xcalloc(files + 1, sizeof *s.next)};
     bool sorted = true; /* as long as no two calls run at the same time */
     for (uint32_t i = 0; i < b->ops.n; i++) {
         s.ops[i] = i;
@@ -408,7 +408,7 @@ static bool is_synced_by_all(const struct builder *b, const struct sync_point *s
  * one file leaves out of everything, a later sync of everything still finds. */
 static void apply_syncs(struct builder *b)
 {
-    struct by_return s = sort_by_return(b);
+    struct returned_ops s = sort_by_return(b);
     uint32_t all[] = {0, 0}; /* by whether the sync is that of one file */
     if (b->syncs.n)
         qsort(b->syncs.at, b->syncs.n, sizeof *b->syncs.at, by_exit);

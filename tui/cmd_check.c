@@ -60,7 +60,8 @@ static void on_signal(int signal)
 static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
 enum { STOPPING_SIGNALS = sizeof stopping / sizeof *stopping };
 
-/* Signals that the caller ignores stay ignored: nohup. */
+/* What the caller ignores stays ignored, as nohup means it; but for SIGINT, which shells ignore in
+ * all that they start in the background: whoever sends it there means it. */
 static void hear_signals(struct sigaction before[STOPPING_SIGNALS])
 {
     struct sigaction act = {.sa_handler = on_signal};
@@ -71,6 +72,12 @@ static void hear_signals(struct sigaction before[STOPPING_SIGNALS])
         if (stopping[i] == SIGINT || before[i].sa_handler != SIG_IGN)
             sigaction(stopping[i], &act, NULL);
     }
+}
+
+static void restore_signals(const struct sigaction before[STOPPING_SIGNALS])
+{
+    for (size_t i = 0; i < STOPPING_SIGNALS; i++)
+        sigaction(stopping[i], &before[i], NULL);
 }
 
 /* A bar only where a person looks; not more often than eyes can follow. */
@@ -153,8 +160,7 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     struct sigaction before[STOPPING_SIGNALS];
     hear_signals(before);
     bool done = check_run(s, check, &report, &e);
-    for (size_t i = 0; i < STOPPING_SIGNALS; i++)
-        sigaction(stopping[i], &before[i], NULL);
+    restore_signals(before);
     if (bar.shown)
         fputs("\r\033[K", stderr);
     int status = STATUS_FAILED;

@@ -180,6 +180,9 @@ goes_on INT
 end_by TERM 130 3
 is '.states.complete == false and (.cut | test("interrupted"))'
 goes_on TERM
+end_by HUP 130 3
+is '.states.complete == false and (.cut | test("interrupted"))'
+goes_on HUP
 end_by KILL 137 3
 goes_on KILL
 

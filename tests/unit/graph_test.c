@@ -257,6 +257,18 @@ static struct event hand(enum call call, uint64_t entry, uint64_t exit)
                           .size = call == CALL_WRITE ? OP_BLOCK_SIZE : 0};
 }
 
+static struct graph *build_by_hand(const char *model, const struct event *events, size_t n,
+                                   uint64_t length)
+{
+    struct by_hand source = {events, length};
+    struct graph_source graph_source = {.data = &source,
+                                        .events = n,
+                                        .event = hand_event,
+                                        .length = hand_length,
+                                        .has_block = hand_block};
+    return build(model, &graph_source);
+}
+
 static void test_overlapping_syncs(void **state)
 {
     (void)state;
@@ -269,13 +281,8 @@ static void test_overlapping_syncs(void **state)
     };
     for (int i = 0; i < 6; i++)
         events[i].offset = (uint64_t)i * OP_BLOCK_SIZE;
-    struct by_hand source = {events, 8 * OP_BLOCK_SIZE};
-    struct graph_source graph_source = {.data = &source,
-                                        .events = 6,
-                                        .event = hand_event,
-                                        .length = hand_length,
-                                        .has_block = hand_block};
-    struct graph *g = build("ext4", &graph_source);
+    struct graph *g =
+        build_by_hand("ext4", events, sizeof events / sizeof *events, 8 * OP_BLOCK_SIZE);
     assert_int_equal(g->n, 4);
     assert_int_equal(g->durable[0], 7);
     assert_int_equal(g->durable[1], 7);
@@ -297,13 +304,8 @@ static void test_a_sync_while_an_older_write_runs(void **state)
         events[1].offset = OP_BLOCK_SIZE;
         if (syncs[m] == CALL_SYNC)
             events[2].file = 0;
-        struct by_hand source = {events, 8 * OP_BLOCK_SIZE};
-        struct graph_source graph_source = {.data = &source,
-                                            .events = 3,
-                                            .event = hand_event,
-                                            .length = hand_length,
-                                            .has_block = hand_block};
-        struct graph *g = build("ext4", &graph_source);
+        struct graph *g =
+            build_by_hand("ext4", events, sizeof events / sizeof *events, 8 * OP_BLOCK_SIZE);
         assert_int_equal(g->n, 2);
         assert_int_equal(g->durable[0], NEVER);
         assert_int_equal(g->durable[1], 5);
@@ -320,13 +322,8 @@ static void test_a_sync_of_all_after_that_of_another_file(void **state)
     events[0].size = 8;
     events[0].file = 3;
     events[2].file = 0;
-    struct by_hand source = {events, 8 * OP_BLOCK_SIZE};
-    struct graph_source graph_source = {.data = &source,
-                                        .events = 3,
-                                        .event = hand_event,
-                                        .length = hand_length,
-                                        .has_block = hand_block};
-    struct graph *g = build("strict", &graph_source);
+    struct graph *g =
+        build_by_hand("strict", events, sizeof events / sizeof *events, 8 * OP_BLOCK_SIZE);
     assert_int_equal(g->n, 1);
     assert_int_equal(g->durable[0], 6);
     graph_free(g);
@@ -337,13 +334,7 @@ static void test_a_failed_call_does_nothing(void **state)
     (void)state;
     struct event events[] = {hand(CALL_WRITE, 1, 2), hand(CALL_FSYNC, 3, 4)};
     events[1].traits = EVENT_FAILED;
-    struct by_hand source = {events, OP_BLOCK_SIZE};
-    struct graph_source graph_source = {.data = &source,
-                                        .events = 2,
-                                        .event = hand_event,
-                                        .length = hand_length,
-                                        .has_block = hand_block};
-    struct graph *g = build("ext4", &graph_source);
+    struct graph *g = build_by_hand("ext4", events, sizeof events / sizeof *events, OP_BLOCK_SIZE);
     assert_int_equal(g->durable[0], NEVER);
     graph_free(g);
 }
@@ -430,15 +421,10 @@ static void test_close_is_no_barrier(void **state)
     struct event events[] = {hand(CALL_WRITE, 1, 2), hand(CALL_CLOSE, 3, 4),
                              hand(CALL_WRITE, 5, 6)};
     events[2].offset = OP_BLOCK_SIZE;
-    struct by_hand source = {events, 2 * OP_BLOCK_SIZE};
-    struct graph_source graph_source = {.data = &source,
-                                        .events = 3,
-                                        .event = hand_event,
-                                        .length = hand_length,
-                                        .has_block = hand_block};
     static const char *const models[] = {"ext4", "xfs", "posix", "ext4-paper"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        struct graph *g = build(models[i], &graph_source);
+        struct graph *g =
+            build_by_hand(models[i], events, sizeof events / sizeof *events, 2 * OP_BLOCK_SIZE);
         assert_int_equal(g->durable[0], NEVER);
         assert_false(graph_before(g, 0, 1));
         graph_free(g);
