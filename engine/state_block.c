@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL /* lines are short: a call would cost as much as their hash */
 #include <xxhash.h>
 
 #include "engine/mem.h"
@@ -12,7 +13,7 @@ enum {
     CACHED_MAX = 4096, /* blocks whose bytes are kept: 16 MiB */
     DEPTH_MAX = 64,    /* patches to go through for a block's bytes; the next keeps its own */
     LINE = 64,         /* hashes are sums over lines, so that a small patch costs little */
-    SMALL = 64,        /* bytes of a patch that takes over the bytes of its base */
+    SMALL = 512,       /* bytes of a patch that takes over the bytes of its base */
 };
 
 struct state_block {
@@ -83,12 +84,12 @@ void block_unref(struct state_blocks *all, struct state_block *b)
     }
 }
 
-static struct state_hash hash_line(const unsigned char *bytes, size_t line)
+static struct state_hash hash_line_at(const unsigned char bytes[LINE], size_t line)
 {
     static const unsigned char zeros[LINE];
-    if (memcmp(bytes + line * LINE, zeros, LINE) == 0)
+    if (memcmp(bytes, zeros, LINE) == 0)
         return (struct state_hash){0, 0};
-    XXH128_hash_t h = XXH3_128bits_withSeed(bytes + line * LINE, LINE, line);
+    XXH128_hash_t h = XXH3_128bits_withSeed(bytes, LINE, line);
     return (struct state_hash){h.low64, h.high64};
 }
 
@@ -97,13 +98,17 @@ static struct state_hash hash_range(const unsigned char *bytes, uint32_t at, uin
 {
     struct state_hash sum = {0, 0};
     for (size_t line = at / LINE; line * LINE < at + length; line++)
-        sum = hash_add(sum, hash_line(bytes, line));
+        sum = hash_add(sum, hash_line_at(bytes + line * LINE, line));
     return sum;
 }
 
-static struct state_hash hash_bytes(const unsigned char *bytes)
+/* The line that holds the first byte out of sight, as it shows: zeros from there on. */
+static struct state_hash hash_cut_line(const unsigned char *bytes, uint32_t end)
 {
-    return hash_range(bytes, 0, OP_BLOCK_SIZE);
+    size_t line = end / LINE;
+    unsigned char shown[LINE] = {0};
+    memcpy(shown, bytes + line * LINE, end % LINE);
+    return hash_line_at(shown, line);
 }
 
 static uint32_t last_byte(const unsigned char *bytes)
@@ -153,25 +158,24 @@ const unsigned char *block_bytes(struct state_blocks *all, struct state_block *b
     return bytes;
 }
 
-static struct state_block *new_block(unsigned char *bytes)
+struct state_block *block_of_bytes(const unsigned char *bytes)
 {
+    uint32_t end = last_byte(bytes);
+    if (!end)
+        return NULL;
     struct state_block *b = xcalloc(1, sizeof *b);
-    b->refs = 1;
-    b->bytes = bytes;
-    b->end = (uint16_t)last_byte(bytes);
-    b->hash = hash_bytes(bytes);
+    *b = (struct state_block){.refs = 1,
+                              .end = (uint16_t)end,
+                              .pinned = true,
+                              .hash = hash_range(bytes, 0, end),
+                              .bytes = xmalloc(OP_BLOCK_SIZE)};
+    memcpy(b->bytes, bytes, OP_BLOCK_SIZE);
     return b;
 }
 
-struct state_block *block_of_bytes(const unsigned char *bytes)
+static uint16_t later_end(const struct state_block *base, uint32_t end)
 {
-    if (!last_byte(bytes))
-        return NULL;
-    unsigned char *copy = xmalloc(OP_BLOCK_SIZE);
-    memcpy(copy, bytes, OP_BLOCK_SIZE);
-    struct state_block *b = new_block(copy);
-    b->pinned = true;
-    return b;
+    return base && base->end > end ? base->end : (uint16_t)end;
 }
 
 /* A small patch on bytes that are at hand: they go from the base to the new block. */
@@ -197,7 +201,7 @@ static bool patch_small(struct state_blocks *all, struct state_block *base, uint
     *b = (struct state_block){.refs = 1,
                               .at = (uint16_t)at,
                               .length = (uint16_t)length,
-                              .end = base->end > at + length ? base->end : (uint16_t)(at + length),
+                              .end = later_end(base, at + length),
                               .depth = (uint8_t)(base->depth + 1),
                               .payload = payload,
                               .base = block_ref(base),
@@ -216,37 +220,51 @@ bool block_patch(struct state_blocks *all, struct state_block *base, uint32_t at
 {
     bool whole = length == OP_BLOCK_SIZE;
     const unsigned char *below = NULL;
+    if (payload == PAYLOAD_ZEROS && base && at >= base->end) {
+        *out = block_ref(base);
+        return true;
+    }
     if (base && !whole && !(below = block_bytes(all, base, e)))
         return false;
     if (below && length <= SMALL && !base->pinned && base->depth < DEPTH_MAX - 1)
         return patch_small(all, base, at, length, payload, out, e);
-    unsigned char *bytes = xcalloc(1, OP_BLOCK_SIZE);
-    if (below)
+    if (whole)
+        base = NULL;
+    unsigned char *bytes = below ? xmalloc(OP_BLOCK_SIZE) : xcalloc(1, OP_BLOCK_SIZE);
+    struct state_hash hash = {0, 0};
+    if (below) {
         memcpy(bytes, below, OP_BLOCK_SIZE);
+        hash = hash_subtract(base->hash, hash_range(bytes, at, length));
+    }
     if (!read_payload(all, payload, bytes + at, length, e)) {
         free(bytes);
         return false;
     }
-    if (!last_byte(bytes)) {
+    hash = hash_add(hash, hash_range(bytes, at, length));
+    if (!hash.low && !hash.high && !last_byte(bytes)) {
         free(bytes);
         *out = NULL;
         return true;
     }
-    struct state_block *b = new_block(bytes);
-    b->at = (uint16_t)at;
-    b->length = (uint16_t)length;
-    b->payload = payload;
-    if (base && !whole && base->depth == DEPTH_MAX - 1) {
-        b->pinned = true;
-    } else {
-        b->base = whole ? NULL : block_ref(base);
-        b->depth = base && !whole ? (uint8_t)(base->depth + 1) : 0;
+    bool deep = base && base->depth == DEPTH_MAX - 1;
+    struct state_block *b = xcalloc(1, sizeof *b);
+    *b = (struct state_block){.refs = 1,
+                              .at = (uint16_t)at,
+                              .length = (uint16_t)length,
+                              .end = later_end(base, at + length),
+                              .depth = base && !deep ? (uint8_t)(base->depth + 1) : 0,
+                              .pinned = deep,
+                              .payload = payload,
+                              .base = deep ? NULL : block_ref(base),
+                              .hash = hash,
+                              .bytes = bytes};
+    if (!deep)
         enter_cache(all, b);
-    }
     *out = b;
     return true;
 }
 
+/* Of the lines on both sides of the cut the fewer are gone through. */
 bool block_hash(struct state_blocks *all, struct state_block *b, uint32_t length,
                 struct state_hash *out, struct error *e)
 {
@@ -258,11 +276,11 @@ bool block_hash(struct state_blocks *all, struct state_block *b, uint32_t length
         return true;
     }
     const unsigned char *bytes = block_bytes(all, b, e);
-    unsigned char shown[OP_BLOCK_SIZE] = {0};
     if (!bytes)
         return false;
-    memcpy(shown, bytes, length);
-    if (last_byte(shown))
-        *out = hash_bytes(shown);
+    uint32_t cut = length / LINE * LINE;
+    *out = cut < b->end - cut ? hash_range(bytes, 0, cut)
+                              : hash_subtract(b->hash, hash_range(bytes, cut, b->end - cut));
+    *out = hash_add(*out, hash_cut_line(bytes, length));
     return true;
 }

@@ -25,16 +25,6 @@ static struct state_hash hash_of(struct hashed what)
     return (struct state_hash){h.low64, h.high64};
 }
 
-struct state_hash hash_add(struct state_hash a, struct state_hash b)
-{
-    return (struct state_hash){a.low + b.low, a.high + b.high};
-}
-
-struct state_hash hash_subtract(struct state_hash a, struct state_hash b)
-{
-    return (struct state_hash){a.low - b.low, a.high - b.high};
-}
-
 struct state_hash hash_name(const char *name)
 {
     XXH128_hash_t h = XXH3_128bits(name, strlen(name));

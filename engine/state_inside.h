@@ -102,8 +102,16 @@ void touch_file(struct state *s, struct state_file *f);
 void touch_entry(struct state *s, struct state_entry *entry);
 void touch_block(struct state *s, struct state_file *f, struct state_leaf *leaf, unsigned slot);
 
-struct state_hash hash_add(struct state_hash a, struct state_hash b);
-struct state_hash hash_subtract(struct state_hash a, struct state_hash b);
+static inline struct state_hash hash_add(struct state_hash a, struct state_hash b)
+{
+    return (struct state_hash){a.low + b.low, a.high + b.high};
+}
+
+static inline struct state_hash hash_subtract(struct state_hash a, struct state_hash b)
+{
+    return (struct state_hash){a.low - b.low, a.high - b.high};
+}
+
 struct state_hash hash_name(const char *name);
 struct state_hash hash_block_at(uint64_t block, struct state_hash contents);
 
