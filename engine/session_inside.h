@@ -32,7 +32,7 @@ struct limits {
     uint64_t row_end; /* the first position after the payload row */
 };
 
-enum { CACHED_BLOCKS = 16 }; /* 2 MiB of events, 4 MiB of payloads */
+enum { CACHED_BLOCKS = 64 }; /* 9 MiB of events, 16 MiB of payloads, where there are as many */
 
 /* The blocks read lately, by chunk or pack number. */
 struct block_cache {
@@ -42,6 +42,7 @@ struct block_cache {
         size_t count;  /* records or bytes in it */
         void *data;
     } blocks[CACHED_BLOCKS];
+    int last; /* which was found last: mostly that is the next as well */
     uint64_t clock;
 };
 

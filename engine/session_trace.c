@@ -14,9 +14,11 @@
 static struct block *find_block(struct block_cache *c, uint64_t number)
 {
     for (int i = 0; i < CACHED_BLOCKS; i++) {
-        struct block *b = &c->blocks[i];
+        int at = (c->last + i) % CACHED_BLOCKS;
+        struct block *b = &c->blocks[at];
         if (b->used && b->number == number) {
             b->used = ++c->clock;
+            c->last = at;
             return b;
         }
     }

@@ -160,6 +160,7 @@ void state_free(struct state *s)
     vec_free(&s->files);
     vec_free(&s->entries);
     vec_free(&s->linked);
+    vec_free(&s->stale);
     vec_free(&s->applied);
     map_free(&s->numbers);
     map_free(&s->births);
@@ -245,7 +246,7 @@ void state_undo(struct state *s, size_t mark)
         case UNDO_MODE:
             u.file->mode = (uint32_t)u.value;
             touch_file(s, u.file);
-            hash_file_changed(u.file);
+            hash_file_changed(s, u.file);
             break;
         case UNDO_SIZE:
             undo_size(s, &u);

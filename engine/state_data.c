@@ -118,7 +118,7 @@ bool change_block(struct state *s, struct state_file *f, uint64_t number, struct
     vec_push(&s->undo, (struct undo){UNDO_BLOCK, f, number, {.block = old}, f->sum});
     put_block(s, f, number, block);
     f->sum = hash_add(hash_subtract(f->sum, before), after);
-    hash_file_changed(f);
+    hash_file_changed(s, f);
     return true;
 }
 
@@ -127,7 +127,7 @@ void undo_block(struct state *s, const struct undo *u)
     block_unref(&s->blocks, block_get(u->file, u->value));
     put_block(s, u->file, u->value, u->block);
     u->file->sum = u->sum;
-    hash_file_changed(u->file);
+    hash_file_changed(s, u->file);
 }
 
 /* Blocks that come into sight, go out of it, or are cut, when a size becomes another. */
@@ -164,7 +164,7 @@ bool change_size(struct state *s, struct state_file *f, uint64_t size, struct er
     touch_affected(s, f, f->size, size);
     f->size = size;
     f->sum = sum;
-    hash_file_changed(f);
+    hash_file_changed(s, f);
     return true;
 }
 
@@ -174,7 +174,7 @@ void undo_size(struct state *s, const struct undo *u)
     touch_affected(s, f, f->size, u->value);
     f->size = u->value;
     f->sum = u->sum;
-    hash_file_changed(f);
+    hash_file_changed(s, f);
 }
 
 /* Ranges */

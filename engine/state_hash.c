@@ -111,10 +111,22 @@ void hash_entry_changed(struct state_entry *entry)
         renew_entry(entry);
 }
 
-void hash_file_changed(struct state_file *f)
+void hash_file_changed(struct state *s, struct state_file *f)
 {
-    for (struct state_entry *name = f->names; name; name = name->after)
-        hash_entry_changed(name);
+    if (!f->stale)
+        vec_push(&s->stale, f);
+    f->stale = true;
+}
+
+static void renew_stale(struct state *s)
+{
+    for (size_t i = 0; i < s->stale.n; i++) {
+        struct state_file *f = s->stale.at[i];
+        f->stale = false;
+        for (struct state_entry *name = f->names; name; name = name->after)
+            hash_entry_changed(name);
+    }
+    s->stale.n = 0;
 }
 
 /* Names of one file */
@@ -154,6 +166,7 @@ static struct state_hash hash_links(const struct state_file *f)
 
 struct state_hash state_hash(struct state *s)
 {
+    renew_stale(s);
     if (s->links_at != s->linked_step) {
         s->links = (struct state_hash){0, 0};
         for (size_t i = 0; i < s->linked.n; i++)

@@ -51,6 +51,7 @@ struct state_file {
     uint32_t number;
     bool exists; /* false after the op that made it was undone */
     bool linked; /* is in the list of files that had several names */
+    bool stale;  /* is in the list of files that changed since the hash was asked for */
     enum file_kind kind;
     uint32_t mode;
     uint64_t born; /* the event that made it; 0 for files of the image */
@@ -84,6 +85,7 @@ struct state {
     struct map numbers; /* a file's number to its place in files, from 1 */
     vec_of(struct state_entry *) entries;
     vec_of(struct state_file *) linked;
+    vec_of(struct state_file *) stale;
     vec_of(struct undo) undo;
     vec_of(uint64_t) applied; /* a bit an op */
     struct map births;        /* a file's number to the event that made it */
@@ -118,8 +120,9 @@ struct state_hash hash_block_at(uint64_t block, struct state_hash contents);
 /* Whether it takes part in the hash and is laid out: not sockets and devices. */
 bool file_shown(const struct state_file *f);
 
-/* Brings everything above a file up to date after a change of what it holds or is. */
-void hash_file_changed(struct state_file *f);
+/* What lies above a file is brought up to date when the state's hash is asked for: most of what
+ * changes changes again before. A name's change is brought there at once. */
+void hash_file_changed(struct state *s, struct state_file *f);
 void hash_entry_changed(struct state_entry *entry);
 
 /* Whether a way of names leads from the root to the directory. O(depth). */

@@ -63,7 +63,7 @@ void change_mode(struct state *s, struct state_file *f, uint32_t mode)
     vec_push(&s->undo, (struct undo){.kind = UNDO_MODE, .file = f, .value = f->mode});
     f->mode = mode;
     touch_file(s, f);
-    hash_file_changed(f);
+    hash_file_changed(s, f);
 }
 
 /* Entries */
