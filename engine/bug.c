@@ -19,6 +19,7 @@ const char *bug_kind_name(enum bug_kind kind)
 struct bug_finder {
     struct exploration *x;
     struct analysis *a;
+    struct beginning beginning;
     vec_of(struct bug) bugs;
     struct map by_cause;           /* see cause_key → place in bugs, plus 1 */
     vec_of(struct culprit) causes; /* one each, to explain further states without the checker */
@@ -252,7 +253,7 @@ static bool find_cause(struct bug_finder *f, const struct explored *state, uint3
     }
     if (done && !known) {
         struct culprit c;
-        done = culprit_find(&c, f->x, f->a, state, lost, n, e);
+        done = culprit_find(&c, f->x, f->a, &f->beginning, state, lost, n, e);
         if (done && c.failed)
             done = take_culprit(f, &c, state, bug, fresh, e);
         else
@@ -331,11 +332,13 @@ bool bug_finder_finish(struct bug_finder *f, struct bugs **out, struct error *e)
 {
     struct analysis *a = f->a;
     struct bugs *b = take_apart(f);
-    for (size_t i = 0; i < b->n; i++)
-        if (!bug_propose(&b->at[i], b, a, 0, e)) {
-            bugs_free(b);
-            return false;
-        }
+    bool done = bug_places_find(b, a, e);
+    for (size_t i = 0; done && i < b->n; i++)
+        done = bug_propose(&b->at[i], b, a, 0, e);
+    if (!done) {
+        bugs_free(b);
+        return false;
+    }
     *out = b;
     return true;
 }

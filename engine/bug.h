@@ -56,7 +56,7 @@ struct bugs {
     uint64_t unexplained; /* states that did not fail again when they were shrunk */
     uint32_t *of_state;   /* for each state of the exploration: its bug's id, or 0 */
     size_t state_count;
-    struct bug_occurrence { /* each time that a mistake was found by itself */
+    struct bug_occurrence { /* each time that a mistake was found, and where else it is made */
         uint32_t bug;       /* its id */
         uint32_t lost;      /* the first op that is lost; NO_OP when none is */
         uint32_t survived;  /* as in struct bug */

@@ -148,6 +148,8 @@ struct trial {
     const struct graph *with, *without;
     uint32_t *like;  /* by op of the graph with the fixes */
     uint32_t *later; /* likewise, for copies that a pretended sync made: that copy; NO_OP */
+    uint32_t *upto;  /* likewise: the largest like of any op up to it */
+    uint32_t *from;  /* likewise: the smallest like, or later copy, of any op from it on */
     bool *survives;  /* by op of the graph without: the state at hand */
 };
 
@@ -191,19 +193,51 @@ static void match_ops(struct trial *t)
     free(matched);
 }
 
+/* Most states lose little, near their end: only what lies between need be looked at. */
+static void find_bounds(struct trial *t)
+{
+    size_t n = t->with->n;
+    t->upto = xcalloc(n + 1, sizeof *t->upto);
+    t->from = xcalloc(n + 1, sizeof *t->from);
+    for (size_t i = 0; i < n; i++)
+        t->upto[i] = i && t->upto[i - 1] > t->like[i] ? t->upto[i - 1] : t->like[i];
+    t->from[n] = NO_OP;
+    for (size_t i = n; i-- > 0;) {
+        uint32_t least = t->like[i] < t->later[i] ? t->like[i] : t->later[i];
+        t->from[i] = least < t->from[i + 1] ? least : t->from[i + 1];
+    }
+}
+
+/* The first of n ascending numbers that is at least so large; n when none is. */
+static uint32_t first_at_least(const uint32_t *numbers, size_t n, uint32_t least)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        if (numbers[middle] < least)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return (uint32_t)low;
+}
+
 static bool survives(const struct trial *t, uint32_t op)
 {
     uint32_t like = t->like[op], later = t->later[op];
     return (like != NO_OP && t->survives[like]) || (later != NO_OP && t->survives[later]);
 }
 
-/* Whether the state at hand can come about with the fixes, and until when: *crash. */
-static bool still_possible(const struct trial *t, uint64_t *crash)
+/* Whether the state at hand can come about with the fixes, and until when: *crash. Its ops lie
+ * before `end`, and none before `base` is lost. */
+static bool still_possible(const struct trial *t, uint32_t base, uint32_t end, uint64_t *crash)
 {
     const struct graph *g = t->with;
-    uint64_t last = 0;
-    *crash = NEVER;
-    for (uint32_t i = 0; i < g->n; i++) {
+    uint32_t first = first_at_least(t->upto, g->n, base);
+    uint32_t behind = first_at_least(t->from, g->n, end);
+    uint64_t last = first ? g->issued[first - 1] : 0;
+    *crash = g->lacking[behind];
+    for (uint32_t i = first; i < behind; i++) {
         if (!survives(t, i)) {
             if (g->durable[i] < *crash)
                 *crash = g->durable[i];
@@ -219,18 +253,16 @@ static bool still_possible(const struct trial *t, uint64_t *crash)
 
 static bool is_gone(struct trial *t, const struct explored *state, bool *gone, struct error *e)
 {
-    size_t n;
+    const struct schedule *schedule = &state->schedule;
+    uint32_t end = schedule->last == NO_OP ? 0 : schedule->last + 1;
+    uint32_t base = schedule->lost_count ? schedule->lost[0] : end;
     uint64_t crash;
-    struct stepper *stepper = exploration_stepper(t->x);
-    if (!stepper_go(stepper, &state->schedule, e))
-        return false;
-    const uint32_t *lost = stepper_lost(stepper, &n);
-    uint32_t end = state->schedule.last == NO_OP ? 0 : state->schedule.last + 1;
     memset(t->survives, false, t->without->n * sizeof *t->survives);
-    memset(t->survives, true, end * sizeof *t->survives);
-    for (size_t i = 0; i < n; i++)
-        t->survives[lost[i]] = false;
-    *gone = !still_possible(t, &crash);
+    if (schedule->lost_count)
+        schedule_gone(t->without, schedule, t->survives + base);
+    for (uint32_t op = 0; op < end; op++)
+        t->survives[op] = !t->survives[op];
+    *gone = !still_possible(t, base, end, &crash);
     if (*gone)
         return true;
     struct verdict verdict;
@@ -275,9 +307,12 @@ static bool try_proposal(const struct bugs *bugs, struct bug *b, struct explorat
                       .without = a->graph,
                       .survives = xcalloc(a->graph->n + 1, sizeof *t.survives)};
     match_ops(&t);
+    find_bounds(&t);
     bool done = try_states(&t, bugs, b, &b->proposal, e);
     free(t.like);
     free(t.later);
+    free(t.upto);
+    free(t.from);
     free(t.survives);
     graph_free(with);
     return done;

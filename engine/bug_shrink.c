@@ -16,6 +16,7 @@ struct shrinking {
     struct exploration *x;
     const struct graph *graph;
     vec_of(struct item) items;
+    struct beginning *beginning;
     bool *survives; /* by op, of the set at hand */
     uint32_t end;   /* one behind the last op of the state */
     struct error *error;
@@ -80,9 +81,10 @@ static bool first_bad(struct shrinking *s, size_t *count, bool *failed)
         return false;
     if (!*failed)
         return true;
-    if (!is_bad(s, NO_OP, 0, &is))
+    if (!s->beginning->known && !is_bad(s, NO_OP, 0, &s->beginning->bad))
         return false;
-    if (is) {
+    s->beginning->known = true;
+    if (s->beginning->bad) {
         *count = 0;
         return true;
     }
@@ -162,10 +164,10 @@ static void take_lost(const struct shrinking *s, struct culprit *c, uint32_t lim
 }
 
 bool culprit_find(struct culprit *c, struct exploration *x, struct analysis *a,
-                  const struct explored *state, const uint32_t *lost, size_t lost_count,
-                  struct error *e)
+                  struct beginning *beginning, const struct explored *state, const uint32_t *lost,
+                  size_t lost_count, struct error *e)
 {
-    struct shrinking s = {.x = x, .graph = a->graph, .error = e};
+    struct shrinking s = {.x = x, .graph = a->graph, .beginning = beginning, .error = e};
     size_t count = 0;
     *c = (struct culprit){.survived = NO_OP};
     s.end = state->schedule.last == NO_OP ? 0 : state->schedule.last + 1;

@@ -135,32 +135,69 @@ void fixes_free(struct fix_list *list)
     *list = (struct fix_list){0};
 }
 
-bool fix_add(struct session *s, const struct fix *fix, uint32_t *id, struct error *e)
+/* NULL when the session cannot be written. */
+static sqlite3_stmt *prepare_insert(struct session *s, const char *sql)
 {
     sqlite3 *db = session_db(s);
     sqlite3_stmt *insert = NULL;
+    if (sqlite3_exec(db, schema, NULL, NULL, NULL) != SQLITE_OK)
+        return NULL;
+    /* It fails where the column is there. */
+    sqlite3_exec(db, "ALTER TABLE fixes ADD COLUMN store INTEGER NOT NULL DEFAULT 0", NULL, NULL,
+                 NULL);
+    sqlite3_prepare_v2(db, sql, -1, &insert, NULL);
+    return insert;
+}
+
+static int insert_fix(sqlite3_stmt *insert, const struct fix *fix)
+{
+    sqlite3_reset(insert);
+    if (sqlite3_bind_int64(insert, 1, (sqlite3_int64)fix->after) != SQLITE_OK ||
+        sqlite3_bind_text(insert, 2, call_name(fix->call), -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_bind_int64(insert, 3, fix->file) != SQLITE_OK ||
+        sqlite3_bind_int64(insert, 4, (sqlite3_int64)fix->store) != SQLITE_OK)
+        return SQLITE_ERROR;
+    return sqlite3_step(insert);
+}
+
+bool fix_add(struct session *s, const struct fix *fix, uint32_t *id, struct error *e)
+{
     if (!fix_valid(s, fix, e))
         return false;
-    bool done = sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK;
-    if (done) /* it fails where the column is there */
-        sqlite3_exec(db, "ALTER TABLE fixes ADD COLUMN store INTEGER NOT NULL DEFAULT 0", NULL,
-                     NULL, NULL);
-    done = done &&
-           sqlite3_prepare_v2(db, "INSERT INTO fixes (after, call, file, store) VALUES (?,?,?,?)",
-                              -1, &insert, NULL) == SQLITE_OK &&
-           sqlite3_bind_int64(insert, 1, (sqlite3_int64)fix->after) == SQLITE_OK &&
-           sqlite3_bind_text(insert, 2, call_name(fix->call), -1, SQLITE_STATIC) == SQLITE_OK &&
-           sqlite3_bind_int64(insert, 3, fix->file) == SQLITE_OK &&
-           sqlite3_bind_int64(insert, 4, (sqlite3_int64)fix->store) == SQLITE_OK;
-    if (done && sqlite3_step(insert) != SQLITE_DONE)
-        done = sqlite3_errcode(db) == SQLITE_CONSTRAINT ? error_set(e, "that is pretended already")
-                                                        : session_not_kept(s, e);
-    else if (!done)
+    sqlite3_stmt *insert =
+        prepare_insert(s, "INSERT INTO fixes (after, call, file, store) VALUES (?,?,?,?)");
+    int code = insert ? insert_fix(insert, fix) : SQLITE_ERROR;
+    if (code == SQLITE_DONE)
+        *id = (uint32_t)sqlite3_last_insert_rowid(session_db(s));
+    else if (code == SQLITE_CONSTRAINT)
+        error_set(e, "that is pretended already");
+    else
         session_not_kept(s, e);
-    if (done)
-        *id = (uint32_t)sqlite3_last_insert_rowid(db);
     sqlite3_finalize(insert);
-    return done;
+    return code == SQLITE_DONE;
+}
+
+bool fixes_add(struct session *s, const struct fix *fixes, size_t n, size_t *added, struct error *e)
+{
+    sqlite3 *db = session_db(s);
+    *added = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!fix_valid(s, &fixes[i], e))
+            return false;
+    sqlite3_stmt *insert = prepare_insert(
+        s, "INSERT OR IGNORE INTO fixes (after, call, file, store) VALUES (?,?,?,?)");
+    bool done = insert && sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    for (size_t i = 0; done && i < n; i++) {
+        done = insert_fix(insert, &fixes[i]) == SQLITE_DONE;
+        *added += done ? (size_t)sqlite3_changes(db) : 0;
+    }
+    sqlite3_finalize(insert);
+    if (done && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
+        return true;
+    session_not_kept(s, e);
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    *added = 0;
+    return false;
 }
 
 bool fix_remove(struct session *s, uint32_t id, struct error *e)

@@ -28,6 +28,11 @@ void fixes_free(struct fix_list *list);
 bool fix_add(struct session *s, const struct fix *fix, uint32_t *id, struct error *e);
 bool fix_remove(struct session *s, uint32_t id, struct error *e);
 
+/* Several, all or none; those that are in the list already stay as they are. *added: how many were
+ * not. */
+bool fixes_add(struct session *s, const struct fix *fixes, size_t n, size_t *added,
+               struct error *e);
+
 /* Whether the session's program could have made that sync there: the event has returned, and the
  * file is one that can be synced. */
 bool fix_valid(struct session *s, const struct fix *fix, struct error *e);

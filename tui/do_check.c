@@ -218,17 +218,6 @@ static bool add_fix(struct debugger *d, const struct fix *fix, struct error *e)
     return pretend(d, e);
 }
 
-static bool is_pretended(const struct debugger *d, const struct fix *fix)
-{
-    const struct fix_list *list = &d->findings.fixes;
-
-    for (size_t i = 0; i < list->n; i++)
-        if (list->at[i].after == fix->after && list->at[i].call == fix->call &&
-            list->at[i].file == fix->file && list->at[i].store == fix->store)
-            return true;
-    return false;
-}
-
 /* What the report proposes for the bug at hand, at all the places where the mistake is made. */
 static bool add_proposed(struct debugger *d, struct error *e)
 {
@@ -240,20 +229,21 @@ static bool add_proposed(struct debugger *d, struct error *e)
         return false;
     const json_t *proposal = json_object_get(debugger_bug(d, bug.number), "fix");
     const json_t *places = json_object_get(proposal, "places"), *place;
+    vec_of(struct fix) fixes = {0};
     struct fix fix;
-    size_t i, added = 0;
-    uint32_t id;
+    size_t i, added;
 
     if (!must_be_idle(d, e))
         return false;
     json_array_foreach(places, i, place)
     {
-        if (!fix_from_json(place, &fix) || is_pretended(d, &fix))
-            continue;
-        if (!fix_add(d->findings.session, &fix, &id, e))
-            return false;
-        added++;
+        if (fix_from_json(place, &fix))
+            vec_push(&fixes, fix);
     }
+    bool done = fixes_add(d->findings.session, fixes.at, fixes.n, &added, e);
+    vec_free(&fixes);
+    if (!done)
+        return false;
     if (added) {
         debugger_say(d,
                      "%zu sync%s pretended for bug %" PRIu64 "; T tries, F lists, :unfix takes "
