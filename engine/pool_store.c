@@ -82,6 +82,7 @@ static bool make_in(struct pool_store *s, const char *base)
         }
         if (lock >= 0)
             close(lock);
+        rmdir(path); /* whoever looked into it need not be a flotsam that removes it */
         free(path);
     }
     errno = EAGAIN;

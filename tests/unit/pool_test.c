@@ -10,6 +10,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -18,6 +22,7 @@
 
 #include "engine/config.h"
 #include "engine/pool_command.h"
+#include "engine/pool_store.h"
 #include "tests/unit/pool_sample.h"
 
 /* ---- verdicts ---- */
@@ -671,6 +676,50 @@ static void left_folders_are_removed(void **state)
     sample_free(s);
 }
 
+/* Locks whatever folder it sees, for a moment, as `flock` of a curious person does. */
+static void lock_all(const char *work)
+{
+    for (;;) {
+        DIR *dir = opendir(work);
+        for (struct dirent *entry; dir && (entry = readdir(dir));) {
+            int fd = *entry->d_name == '.' ? -1 : openat(dirfd(dir), entry->d_name, O_RDONLY);
+            if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+                sched_yield();
+            if (fd >= 0)
+                close(fd);
+        }
+        if (dir)
+            closedir(dir);
+    }
+}
+
+static void folders_that_others_lock_are_removed(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 3000 };
+    struct sample *s = sample_new();
+    char *work = xasprintf("%s/work", s->top);
+    assert_int_equal(mkdir(work, 0755), 0);
+    pid_t curious = fork();
+    if (curious == 0)
+        lock_all(work);
+    int opened = 0, left = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct pool_store store;
+        struct error e;
+        bool done = pool_store_open(&store, work, NULL, 0, &e);
+        left += sample_entries(work, "flotsam-pool-") - done;
+        opened += done;
+        pool_store_close(&store);
+    }
+    kill(curious, SIGKILL);
+    waitpid(curious, NULL, 0);
+    assert_int_equal(left, 0);
+    assert_true(opened > ROUNDS / 2);
+    free(work);
+    sample_free(s);
+}
+
 static void without_root(void **state)
 {
     (void)state;
@@ -783,6 +832,7 @@ int main(void)
         cmocka_unit_test(interrupted),
         cmocka_unit_test(killed),
         cmocka_unit_test(left_folders_are_removed),
+        cmocka_unit_test(folders_that_others_lock_are_removed),
         cmocka_unit_test(without_root),
         cmocka_unit_test(speed),
     };
