@@ -85,3 +85,8 @@ check() {
     [ "$status" -le 1 ] || broken "the check of $1 $2 (${*:4}) ended with status $status"
     "$FLOTSAM" report "$session" --format json >"$work/$3.json"
 }
+
+# causes REPORT...: what the bugs are, in a form that two strategies agree on.
+causes() {
+    jq -r '.bugs[] | .cause' "$@" | sort -u
+}
