@@ -24,6 +24,7 @@ struct bug_finder {
     struct map by_cause;           /* see cause_key → place in bugs, plus 1 */
     vec_of(struct culprit) causes; /* one each, to explain further states without the checker */
     vec_of(uint32_t) cause_bugs;   /* whose they are */
+    vec_of(size_t) matching;       /* causes, while a state is looked at */
     vec_of(uint32_t) of_state;     /* as in struct bugs */
     uint64_t unexplained;
 };
@@ -146,15 +147,46 @@ static bool matches(const struct culprit *c, const struct explored *state, const
     return true;
 }
 
+static int by_time(const void *x, const void *y, void *causes)
+{
+    const struct culprit *all = causes, *a = &all[*(const size_t *)x],
+                         *b = &all[*(const size_t *)y];
+    if (a->told_until != b->told_until)
+        return a->told_until < b->told_until ? -1 : 1;
+    return (*(const size_t *)x > *(const size_t *)y) - (*(const size_t *)x < *(const size_t *)y);
+}
+
+/* The causes that match, by when it goes wrong by them. Of those by which too much had been told
+ * the first is enough: a state that was wrong before that has another cause. */
+static size_t find_matching(struct bug_finder *f, const struct explored *state,
+                            const uint32_t *lost, size_t n, const size_t **out)
+{
+    size_t kept = 0;
+    bool told = false;
+    f->matching.n = 0;
+    for (size_t i = 0; i < f->causes.n; i++)
+        if (matches(&f->causes.at[i], state, lost, n))
+            vec_push(&f->matching, i);
+    if (f->matching.n)
+        qsort_r(f->matching.at, f->matching.n, sizeof *f->matching.at, by_time, f->causes.at);
+    for (size_t i = 0; i < f->matching.n; i++) {
+        bool tells = f->causes.at[f->matching.at[i]].told;
+        if (!tells || !told)
+            f->matching.at[kept++] = f->matching.at[i];
+        told |= tells;
+    }
+    *out = f->matching.at;
+    return kept;
+}
+
 /* A state that matches has this cause if it was fine up to then: another may come before it. */
 static bool explains(struct bug_finder *f, const struct culprit *c, const struct explored *state,
                      const uint32_t *lost, size_t n, bool *yes, struct error *e)
 {
-    *yes = matches(c, state, lost, n);
-    if (!*yes)
-        return true;
     const struct graph *g = f->a->graph;
     uint32_t end = c->survived != NO_OP ? c->survived : c->last == NO_OP ? 0 : c->last + 1;
+    uint32_t behind = state->schedule.last + 1; /* NO_OP + 1 is 0 */
+    end = end < behind ? end : behind;
     bool *survives = xcalloc(g->n + 1, sizeof *survives);
     memset(survives, true, end * sizeof *survives);
     for (size_t i = 0; i < n && lost[i] < end; i++)
@@ -246,10 +278,12 @@ static bool find_cause(struct bug_finder *f, const struct explored *state, uint3
     uint32_t *lost = xcalloc(n + 1, sizeof *lost);
     memcpy(lost, n ? at : lost, n * sizeof *lost);
     bool done = true, known = false;
-    for (size_t i = 0; done && i < f->causes.n && !known; i++) {
-        done = explains(f, &f->causes.at[i], state, lost, n, &known, e);
+    const size_t *at_hand;
+    size_t matching = find_matching(f, state, lost, n, &at_hand);
+    for (size_t i = 0; done && i < matching && !known; i++) {
+        done = explains(f, &f->causes.at[at_hand[i]], state, lost, n, &known, e);
         if (done && known)
-            *bug = f->cause_bugs.at[i];
+            *bug = f->cause_bugs.at[at_hand[i]];
     }
     if (done && !known) {
         struct culprit c;
@@ -284,11 +318,6 @@ bool bug_finder_take(struct bug_finder *f, const struct explored *state, const s
     return true;
 }
 
-size_t bug_finder_taken(const struct bug_finder *f)
-{
-    return f->of_state.n;
-}
-
 struct bug_finder *bug_finder_new(struct exploration *x, struct analysis *a)
 {
     struct bug_finder *f = xcalloc(1, sizeof *f);
@@ -317,6 +346,7 @@ static struct bugs *take_apart(struct bug_finder *f)
     }
     vec_free(&f->causes);
     vec_free(&f->cause_bugs);
+    vec_free(&f->matching);
     map_free(&f->by_cause);
     free(f);
     return b;

@@ -76,9 +76,6 @@ struct bug_finder *bug_finder_new(struct exploration *x, struct analysis *a);
 bool bug_finder_take(struct bug_finder *f, const struct explored *state, const struct bug **fresh,
                      struct error *e);
 
-/* How many states were taken. */
-size_t bug_finder_taken(const struct bug_finder *f);
-
 /* What was found; frees the finder, also when it fails. */
 bool bug_finder_finish(struct bug_finder *f, struct bugs **out, struct error *e);
 void bug_finder_free(struct bug_finder *f);

@@ -17,8 +17,9 @@ struct shrinking {
     const struct graph *graph;
     vec_of(struct item) items;
     struct beginning *beginning;
-    bool *survives; /* by op, of the set at hand */
-    uint32_t end;   /* one behind the last op of the state */
+    bool *survives;        /* by op, of the set at hand */
+    uint32_t end;          /* one behind the last op of the state */
+    vec_of(uint32_t) back; /* ops just put back */
     struct error *error;
 };
 
@@ -109,39 +110,45 @@ static bool ready(const struct shrinking *s, uint32_t op)
     return true;
 }
 
+/* Puts back as many lost ops from one on as are asked for, where what they need is there. Says
+ * where it stopped; the ops are in s->back. */
+static uint32_t put_back(struct shrinking *s, uint32_t op, uint32_t limit, size_t most)
+{
+    s->back.n = 0;
+    for (; op < limit && s->back.n < most; op++) {
+        if (s->survives[op] || !ready(s, op))
+            continue;
+        s->survives[op] = true;
+        vec_push(&s->back, op);
+    }
+    return op;
+}
+
 /* Step 2: puts lost ops back as long as it stays inconsistent. None at or behind the limit
- * survives. */
+ * survives. Often next to all can be put back: so twice as many as the last time are tried at once,
+ * and half as many when that is consistent, down to each alone. */
 static bool restore(struct shrinking *s, uint32_t limit, uint64_t told_until)
 {
     bool again = true;
     while (again) {
+        size_t most = 1;
         again = false;
-        for (uint32_t op = 0; op < limit; op++) {
-            if (s->survives[op] || !ready(s, op))
-                continue;
+        for (uint32_t op = 0; op < limit;) {
             bool bad;
-            s->survives[op] = true;
+            uint32_t next = put_back(s, op, limit, most);
+            if (!s->back.n)
+                break;
             if (!is_bad(s, limit - 1, told_until, &bad))
                 return false;
-            s->survives[op] = bad;
+            for (size_t i = 0; i < s->back.n && !bad; i++)
+                s->survives[s->back.at[i]] = false;
             again |= bad;
+            if (bad || s->back.n == 1)
+                op = next;
+            most = bad ? 2 * most : s->back.n > 1 ? s->back.n / 2 : 1;
         }
     }
     return true;
-}
-
-/* How far ops were issued when the item came. */
-static uint32_t issued_by(const struct shrinking *s, uint64_t position)
-{
-    size_t low = 0, high = s->graph->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (s->graph->issued[middle] <= position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
 }
 
 /* Of an op that syncs carried one copy is enough: the others may be lost, but nothing is with them.
@@ -179,7 +186,7 @@ bool culprit_find(struct culprit *c, struct exploration *x, struct analysis *a,
     bool done = first_bad(&s, &count, &c->failed);
     if (done && c->failed) {
         uint64_t behind = position_behind(&s, count);
-        uint32_t limit = count ? issued_by(&s, behind - 1) : 0;
+        uint32_t limit = count ? graph_issued_behind(s.graph, behind - 1) : 0;
         const struct item *item = count ? &s.items.at[count - 1] : NULL;
         c->survived = item ? item->op : NO_OP;
         c->told = item ? item->told : 0;
@@ -196,6 +203,7 @@ bool culprit_find(struct culprit *c, struct exploration *x, struct analysis *a,
         c->failed = done && verdict_is_bad(&c->verdict);
     }
     vec_free(&s.items);
+    vec_free(&s.back);
     free(s.survives);
     return done;
 }

@@ -64,7 +64,10 @@ static void add_deed(struct buf *out, const struct said *s, bool done)
         [CALL_FALLOCATE] = "allocated",
     };
     if (!s->op) {
-        buf_printf(out, "\"%s\" printed", s->printed);
+        if (*s->printed)
+            buf_printf(out, "\"%s\" printed", s->printed);
+        else
+            buf_text(out, "an empty line printed");
         return;
     }
     if (s->op->kind == OP_STORE) {
@@ -93,6 +96,12 @@ static void add_place(struct buf *out, const struct said *s, uint64_t event)
         buf_printf(out, ", %s", s->where->function);
 }
 
+/* Whether what survived is a part of one call, and the rest of it was lost. */
+static bool is_torn(const struct said *survived, const struct said *lost)
+{
+    return survived->op && lost->op && survived->op->event == lost->op->event;
+}
+
 static void add_summary(struct buf *out, const struct bug *b, const struct said *survived,
                         const struct said *lost)
 {
@@ -109,7 +118,9 @@ static void add_summary(struct buf *out, const struct bug *b, const struct said 
         add_deed(out, survived, true);
         break;
     }
-    if (lost->op) {
+    if (is_torn(survived, lost))
+        buf_text(out, " in part");
+    else if (lost->op) {
         buf_text(out, ", ");
         add_deed(out, lost, false);
     }
@@ -135,7 +146,7 @@ static void add_store_rule(struct buf *out, const struct graph *g, uint32_t op,
         buf_text(out, "; what was printed cannot be taken back");
     else if (survived->op->kind != OP_STORE)
         buf_text(out, "; what system calls write does not wait for stores");
-    else if (lost->op->event == survived->op->event)
+    else if (is_torn(survived, lost))
         buf_text(out, "; a store of more than 8 bytes, or across cache lines or pages, can persist "
                       "in part");
     else
@@ -165,7 +176,7 @@ static void add_rule(struct buf *out, const struct analysis *a, const struct bug
     bool names = lost->op->kind == OP_NAME;
     if (!survived->op)
         buf_text(out, "; what was printed cannot be taken back");
-    else if (lost->op->event == survived->op->event)
+    else if (is_torn(survived, lost))
         buf_printf(out, "; under %s a call of several blocks or steps can persist in part",
                    g->model.name);
     else if (names && survived->op->kind == OP_NAME)
@@ -178,6 +189,12 @@ static void add_rule(struct buf *out, const struct analysis *a, const struct bug
         buf_printf(out, "; under %s writes to different files persist in any order", g->model.name);
     else
         buf_printf(out, "; under %s these parts of one file persist in any order", g->model.name);
+}
+
+/* What is removed is no more there to be synced. */
+static bool is_removal(const struct said *lost)
+{
+    return lost->event.call == CALL_UNLINK || lost->event.call == CALL_RMDIR;
 }
 
 /* The sync that is proposed; as long as nothing else is known, the one that usually does. */
@@ -198,7 +215,7 @@ static void add_call(struct buf *out, const struct analysis *a, const struct bug
                    path);
     else if (lost->op->kind != OP_NAME || of_file)
         buf_printf(out, "%s(%s) after ", fix ? call_name(fix->call) : "fdatasync", path);
-    else if (a->graph->model.sync == SYNC_OWN_ENTRIES)
+    else if (a->graph->model.sync == SYNC_OWN_ENTRIES || is_removal(lost))
         buf_printf(out, "fsync() the directory of %s after ", path);
     else
         buf_printf(out, "fsync() the directory of %s, or the file itself, after ", path);
@@ -213,18 +230,18 @@ static void add_fix(struct buf *out, const struct analysis *a, const struct bug 
         return;
     }
     bool stores = survived->op && survived->op->kind == OP_STORE;
-    if (stores && (!lost->op || b->kind == BUG_ATOMICITY)) {
+    bool alone = !lost->op || b->kind == BUG_ATOMICITY || is_torn(survived, lost);
+    if (b->kind == BUG_RECOVERY)
+        buf_text(out, "recovery has to cope with this state, or ");
+    if (stores && alone) {
         buf_text(out, "make the change by one store of 8 bytes that commits it, or log what it "
                       "changes first; or let recovery tell whole from torn with a checksum");
         return;
     }
-    if (!lost->op || b->kind == BUG_ATOMICITY) {
+    if (alone) {
         buf_text(out, "make the change in one step: write to a new file, sync it and rename it; or "
                       "let recovery tell whole from torn with a checksum");
         return;
-    }
-    if (b->kind == BUG_RECOVERY) {
-        buf_text(out, "recovery has to cope with this state, or ");
     }
     add_call(out, a, b, lost);
     add_place(out, lost, lost->op->event);

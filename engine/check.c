@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/check.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,8 +145,8 @@ bool check_run(struct session *s, const struct check_options *options, json_t **
     return done;
 }
 
-/* A checker that is given now stays with the session, for the debugger and the next check; a session
- * that cannot be written does without. */
+/* A checker that is given now stays with the session, for the debugger and the next check; a
+ * session that cannot be written does without. */
 static void keep_checker(struct session *s, const char *checker)
 {
     char *here = realpath(".", NULL);
@@ -153,6 +154,15 @@ static void keep_checker(struct session *s, const char *checker)
     if (here && session_set_meta(s, "checker", checker, NULL))
         session_set_meta(s, "folder", here, NULL);
     free(here);
+}
+
+uint64_t check_setting(struct session *s, const char *key, uint64_t otherwise)
+{
+    const char *text = session_meta(s, key);
+    char *end = NULL;
+    errno = 0;
+    uint64_t n = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    return end && !*end && !errno ? n : otherwise;
 }
 
 bool check_complete(struct check_options *options, struct session *s, struct error *e)

@@ -29,6 +29,9 @@ struct check_options {
  * checker. */
 bool check_complete(struct check_options *options, struct session *s, struct error *e);
 
+/* A number that the target's config had and the session keeps: "budget", "timeout", "jobs". */
+uint64_t check_setting(struct session *s, const char *key, uint64_t otherwise);
+
 /* *report is the document (report.h), the caller's. False when it could not be done; an
  * interruption is no failure, the report says so then ("complete": false). */
 bool check_run(struct session *s, const struct check_options *options, json_t **report,

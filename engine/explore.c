@@ -385,10 +385,11 @@ bool exploration_run(struct exploration *x, struct error *e)
     bool done =
         exploration_units(x, e) && exploration_drain(x, e) && verdicts_flush(x->verdicts, e);
     if (done && !*x->counts.cut && x->left_out)
-        snprintf(
-            x->counts.cut, sizeof x->counts.cut,
-            "of up to %llu more unsynced ops around a behaviour only the latest %d were varied",
-            (unsigned long long)x->left_out, ENVIRONMENT_MAX);
+        snprintf(x->counts.cut, sizeof x->counts.cut,
+                 "around a behaviour at most %d unsynced ops of others are lost by turns; up to "
+                 "%llu older "
+                 "ones were not (the strategy exhaustive leaves out none)",
+                 ENVIRONMENT_MAX, (unsigned long long)x->left_out);
     x->counts.complete = done && !*x->counts.cut;
     if (done)
         exploration_count_possible(x);

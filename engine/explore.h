@@ -55,7 +55,7 @@ struct explore_counts {
     bool possible_exact; /* else it is an upper bound */
     bool complete;       /* nothing was cut short */
     bool stopped;        /* progress() said so */
-    char cut[160];       /* what was cut short, in words */
+    char cut[240]; /* what was cut short, in words */
 };
 
 struct exploration;

@@ -347,25 +347,11 @@ static bool prefixes(struct exploration *x, struct error *e)
     return true;
 }
 
-/* How many ops were issued before a position. */
-static uint32_t ops_before(const struct graph *g, uint64_t position)
-{
-    size_t low = 0, high = g->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (g->issued[middle] < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
-}
-
 static bool at_fixes(struct exploration *x, struct error *e)
 {
     const struct graph *g = x->analysis->graph;
     for (size_t i = 0; i < g->fix_count && !exploration_ended(x); i++) {
-        uint32_t next = ops_before(g, g->fixes[i].position);
+        uint32_t next = graph_issued_from(g, g->fixes[i].position);
         struct schedule s = {.last = next ? next - 1 : NO_OP};
         if (!exploration_visit(x, &s, &whole_trace, e))
             return false;

@@ -37,6 +37,25 @@ const struct fix *graph_fix_at(const struct graph *g, uint64_t position)
     return low < g->fix_count && g->fixes[low].position == position ? &g->fixes[low].fix : NULL;
 }
 
+uint32_t graph_issued_from(const struct graph *g, uint64_t position)
+{
+    size_t low = 0, high = g->n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (g->issued[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
+uint32_t graph_issued_behind(const struct graph *g, uint64_t position)
+{
+    return position == NEVER ? (uint32_t)g->n : graph_issued_from(g, position + 1);
+}
+
 uint32_t graph_event_ops(const struct graph *g, uint64_t event, size_t *count)
 {
     if (event < 1 || event > g->events) {

@@ -107,6 +107,12 @@ size_t graph_why(const struct graph *g, uint32_t a, uint32_t b, struct graph_ste
  * in flight together with them, however far apart they are. */
 void graph_closure(const struct graph *g, const uint32_t *ops, size_t n, uint64_t *below);
 
+/* The first op issued at or after a position, and behind it; the graph's n when there is none. What
+ * is durable at a position must persist before what is issued behind it: a sync that is pretended
+ * issues at its position what it carries, and has returned there. O(log n). */
+uint32_t graph_issued_from(const struct graph *g, uint64_t position);
+uint32_t graph_issued_behind(const struct graph *g, uint64_t position);
+
 /* The ops that an event issued: the first, and how many. */
 uint32_t graph_event_ops(const struct graph *g, uint64_t event, size_t *count);
 

@@ -21,7 +21,9 @@ struct inode *builder_inode(struct builder *b, uint32_t file)
         inode->known = true;
         inode->length = b->source->length(b->source->data, file);
         inode->created = inode->last_name = inode->sized = inode->resized = NO_OP;
-        inode->flying = inode->filled = inode->changed = inode->changed_data = NO_OP;
+        inode->flying = inode->filled = NO_OP;
+        inode->changed.last = inode->changed.returned = NO_OP;
+        inode->changed_data.last = inode->changed_data.returned = NO_OP;
     }
     return inode;
 }
@@ -75,13 +77,50 @@ uint32_t builder_edges_end(const struct builder *b, uint32_t op)
 
 /* ---- syncs ---- */
 
+/* Of those before it only what still ran when it came is kept one by one: never more than calls that
+ * run at a time. */
+static void note_change(const struct builder *b, struct changes *c, uint32_t op)
+{
+    uint32_t before = c->last;
+    size_t kept = 0;
+
+    c->last = op;
+    if (before == NO_OP || b->ops.at[before].event == b->number)
+        return;
+    vec_push(&c->running, before);
+    for (size_t i = 0; i < c->running.n; i++) {
+        if (b->returned.at[c->running.at[i]] < b->event.entry)
+            c->returned = c->running.at[i];
+        else
+            c->running.at[kept++] = c->running.at[i];
+    }
+    c->running.n = kept;
+}
+
+void builder_changed(struct builder *b, struct inode *inode, uint32_t op)
+{
+    note_change(b, &inode->changed, op);
+    note_change(b, &inode->changed_data, op);
+}
+
+void builder_changed_name(struct builder *b, struct inode *inode, uint32_t op)
+{
+    note_change(b, &inode->changed, op);
+}
+
 /* The last change of the file that had returned when the sync began; a change under way at the
  * time promises nothing. */
 static uint32_t last_change(const struct builder *b, uint32_t file, bool data_only)
 {
     const struct inode *inode = &b->inodes.at[file];
-    uint32_t op = data_only ? inode->changed_data : inode->changed;
-    return op != NO_OP && b->returned.at[op] < b->event.entry ? op : NO_OP;
+    const struct changes *c = data_only ? &inode->changed_data : &inode->changed;
+    if (c->last != NO_OP && b->returned.at[c->last] < b->event.entry)
+        return c->last;
+    uint32_t op = c->returned;
+    for (size_t i = 0; i < c->running.n; i++)
+        if (b->returned.at[c->running.at[i]] < b->event.entry)
+            op = c->running.at[i];
+    return op;
 }
 
 static void note_sync(struct builder *b, uint32_t file, uint32_t change)
@@ -197,7 +236,7 @@ static void sync_mapping(struct builder *b)
 /* A write that returns durable: its own blocks, and what its file's change commits. */
 static void sync_own_write(struct builder *b, uint32_t first)
 {
-    uint32_t end = (uint32_t)b->ops.n, changed = builder_inode(b, b->event.file)->changed_data;
+    uint32_t end = (uint32_t)b->ops.n, changed = builder_inode(b, b->event.file)->changed_data.last;
     vec_of(uint32_t) written = {0};
     builder_inode(b, b->event.file)->synced_at = end;
     for (uint32_t op = first; op < end; op++) {
@@ -466,6 +505,8 @@ static void forget_files(struct builder *b)
         vec_free(&b->inodes.at[i].cuts);
         vec_free(&b->inodes.at[i].names);
         vec_free(&b->inodes.at[i].growths);
+        vec_free(&b->inodes.at[i].changed.running);
+        vec_free(&b->inodes.at[i].changed_data.running);
         vec_free(&b->inodes.at[i].new_data);
         vec_free(&b->inodes.at[i].entries);
         vec_free(&b->inodes.at[i].dirty);

@@ -28,6 +28,13 @@ struct growth {
     uint64_t offset;
 };
 
+/* Changes of an inode: the last, and of those before it the last that had returned when it came and
+ * all that had not. */
+struct changes {
+    uint32_t last, returned;
+    vec_of(uint32_t) running;
+};
+
 /* What the pass knows of an inode. Op numbers are NO_OP when there is none. */
 struct inode {
     bool known;
@@ -44,8 +51,8 @@ struct inode {
     uint32_t flying;               /* the last data op, where sizes go with any data, */
     bool flying_more;              /* and whether there are others since the last sync; */
     uint32_t filled;               /* the op before which zeros filled the last block */
-    uint32_t changed;              /* the last op that surely dirtied the inode, */
-    uint32_t changed_data;         /* and the last of those that fdatasync cares for */
+    struct changes changed;        /* ops that surely dirtied the inode, */
+    struct changes changed_data;   /* and those of them that fdatasync cares for */
     uint32_t synced;               /* ops of its contents before this one are durable */
     uint32_t synced_at;       /* where names are carried: the last sync of it came before this op */
     bool directory;           /* an entry of it was changed */
@@ -134,6 +141,10 @@ uint32_t builder_edges_end(const struct builder *b, uint32_t op);
 
 /* The op goes into the journal now, after what is there. */
 void builder_into_journal(struct builder *b, uint32_t op);
+
+/* Notes a change that surely dirtied the inode, and whether fdatasync cares for it. */
+void builder_changed(struct builder *b, struct inode *inode, uint32_t op);
+void builder_changed_name(struct builder *b, struct inode *inode, uint32_t op);
 
 /* The ops of the event at hand. */
 void builder_contents(struct builder *b); /* write, copy, truncate, fallocate, open with O_TRUNC */

@@ -30,7 +30,8 @@ static void touch_entry(struct builder *b, uint32_t dir, uint32_t name, uint32_t
     if (b->model.names == NAMES_SAME_FILE)
         builder_edge(b, parent->last_name, RULE_JOURNAL);
     /* Entries are what a directory holds: fdatasync of it is fsync. */
-    parent->changed = parent->changed_data = parent->last_name = op;
+    builder_changed(b, parent, op);
+    parent->last_name = op;
     vec_push(&parent->entries, op);
 }
 
@@ -59,7 +60,8 @@ static void file_names(struct builder *b, uint32_t file, uint32_t op)
     struct inode *inode = builder_inode(b, file);
     if (b->model.names == NAMES_SAME_FILE)
         builder_edge(b, inode->last_name, RULE_JOURNAL);
-    inode->changed = inode->last_name = op;
+    builder_changed_name(b, inode, op);
+    inode->last_name = op;
 }
 
 static void own_inode(struct builder *b, uint32_t op)

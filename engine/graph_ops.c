@@ -119,7 +119,7 @@ static void in_file_order(struct builder *b, struct inode *inode, uint32_t op)
     if (b->model.new_in_order)
         builder_edge(b, inode->sized, RULE_FILE);
     inode->sized = op;
-    inode->changed = inode->changed_data = op;
+    builder_changed(b, inode, op);
 }
 
 /* Where a sync keeps a file's contents whatever the journal has: they wait for what was cut or
@@ -201,13 +201,14 @@ static void write_new(struct builder *b, uint32_t file, const struct piece *p, s
     else if (!b->model.size_after_data) {
         /* Data and allocation are one; a ranged sync takes a later block past an earlier one. */
         after_journal(b, inode);
-        inode->sized = inode->changed = inode->changed_data = data;
+        inode->sized = data;
+        builder_changed(b, inode, data);
         vec_push(&inode->new_data, data);
     }
     after_last(b, at.last, RULE_BLOCK);
     if (b->model.size_after_data) {
         after_journal(b, inode);
-        inode->changed = inode->changed_data = data;
+        builder_changed(b, inode, data);
     }
     block_set(b, file, p->offset / OP_BLOCK_SIZE, data, BLOCK_ALLOCATED | BLOCK_NEW);
 }
@@ -317,7 +318,7 @@ static void write_elsewhere(struct builder *b, uint32_t file, const struct piece
     block_set(b, file, p->offset / OP_BLOCK_SIZE, data, BLOCK_ALLOCATED);
     fly(b, inode, data);
     if (p->extends)
-        inode->changed = inode->changed_data = data;
+        builder_changed(b, inode, data);
 }
 
 static void write_piece(struct builder *b, uint32_t file, const struct piece *p)
@@ -375,7 +376,7 @@ static void write_whole(struct builder *b, uint32_t file, const struct piece *p)
     }
     builder_after_stores(b, file, p->offset, p->length, RULE_BLOCK);
     if (p->extends)
-        inode->changed = inode->changed_data = data;
+        builder_changed(b, inode, data);
     fly(b, inode, data);
 }
 
@@ -424,18 +425,35 @@ static void contents_write(struct builder *b)
 
 /* ---- lengths and ranges ---- */
 
-/* What a call does at once waits for the data in its range that sizes wait for. */
+/* What a call does at once waits for the data in its range that sizes wait for. A growth lies in
+ * the file's last block or behind it, so they ascend by blocks; the range begins with one. */
 static void after_growths(struct builder *b, struct inode *inode, uint64_t from, uint64_t to)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < inode->growths.n; i++) {
-        struct growth growth = inode->growths.at[i];
-        if (growth.offset >= from && growth.offset < to)
+    size_t low = 0, high = inode->growths.n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (inode->growths.at[middle].offset < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t kept = low, next = low;
+    uint64_t behind = (to - 1) / OP_BLOCK_SIZE;
+    for (; next < inode->growths.n; next++) {
+        struct growth growth = inode->growths.at[next];
+        if (growth.offset / OP_BLOCK_SIZE > behind)
+            break;
+        if (growth.offset < to)
             builder_edge(b, growth.size, RULE_DATA_FIRST);
         else
             inode->growths.at[kept++] = growth;
     }
-    inode->growths.n = kept;
+    if (kept == next)
+        return;
+    memmove(inode->growths.at + kept, inode->growths.at + next,
+            (inode->growths.n - next) * sizeof *inode->growths.at);
+    inode->growths.n -= next - kept;
 }
 
 static void set_length(struct builder *b, uint32_t file, uint64_t length)
@@ -505,7 +523,7 @@ static void change_range(struct builder *b)
         in_file_order(b, inode, range);
     else { /* journalled at the call, whatever of other blocks waits to be allocated */
         after_journal(b, inode);
-        inode->changed = inode->changed_data = range;
+        builder_changed(b, inode, range);
     }
     after_growths(b, inode, e->offset - e->offset % OP_BLOCK_SIZE, shifts ? UINT64_MAX : end);
     contents_journalled(b, range);

@@ -21,7 +21,8 @@
     X(SESSION, "session")                                                                          \
     X(SYMBOLS, "symbols")                                                                          \
     X(REPLAY, "replay")                                                                            \
-    X(CONFIG, "config")
+    X(CONFIG, "config")                                                                            \
+    X(CHECK, "check")
 
 enum log_domain {
 #define X(name, text) LOG_##name,

@@ -127,32 +127,22 @@ static bool model_get(const struct model *model, const char *name)
 
 /* ---- stores ---- */
 
-static const struct {
-    const char *name, *summary;
-} stores[STORES_COUNT + 1] = {
-    [STORES_AUTO] = {"auto", "px86 for files whose cache lines the program flushes or that it maps "
-                             "with MAP_SYNC, pagecache for the others"},
-    [STORES_PX86] = {"px86", "persistent memory: cache lines reach it when they are flushed and "
-                             "fenced, or at any time before"},
-    [STORES_EADR] = {"eadr", "persistent memory with caches that survive: stores persist in order"},
-    [STORES_PAGECACHE] = {"pagecache",
-                          "a mapped file on a disk: pages are written at any time, or by msync"},
+static const char *const stores[STORES_COUNT + 1] = {
+    [STORES_AUTO] = "auto",
+    [STORES_PX86] = "px86",
+    [STORES_EADR] = "eadr",
+    [STORES_PAGECACHE] = "pagecache",
 };
 
 const char *model_stores_name(enum model_stores s)
 {
-    return stores[s].name;
-}
-
-const char *model_stores_summary(enum model_stores s)
-{
-    return stores[s].summary;
+    return stores[s];
 }
 
 bool model_stores_find(const char *name, enum model_stores *out, struct error *e)
 {
     for (enum model_stores s = 0; s < STORES_COUNT; s++)
-        if (strcmp(name, stores[s].name) == 0) {
+        if (strcmp(name, stores[s]) == 0) {
             *out = s;
             return true;
         }
@@ -226,7 +216,7 @@ char *model_text(const struct model *model)
         if (model_get(model, s->name) != model_get(own, s->name))
             buf_printf(&text, " %s=%s", s->name, model_get(model, s->name) ? "yes" : "no");
     if (model->stores != STORES_AUTO)
-        buf_printf(&text, " stores=%s", stores[model->stores].name);
+        buf_printf(&text, " stores=%s", stores[model->stores]);
     char *out = xstrdup(buf_string(&text));
     buf_free(&text);
     return out;

@@ -65,9 +65,9 @@ enum model_sync {
 enum model_stores {
     STORES_AUTO, /* px86 for files whose lines the program flushes or that it maps with MAP_SYNC,
                     pagecache for the others */
-    STORES_PX86,
-    STORES_EADR,
-    STORES_PAGECACHE,
+    STORES_PX86, /* persistent memory: lines reach it when flushed and fenced, or any time before */
+    STORES_EADR, /* persistent memory with caches that survive: stores persist in order */
+    STORES_PAGECACHE, /* a file on a disk: pages are written at any time, or by msync */
     STORES_COUNT
 };
 
@@ -107,7 +107,6 @@ const struct model *const *model_table(void);
 
 /* "px86"; NULL behind the last. */
 const char *model_stores_name(enum model_stores stores);
-const char *model_stores_summary(enum model_stores stores);
 bool model_stores_find(const char *name, enum model_stores *out, struct error *e);
 
 /* A copy of the model of that name, with the switches that follow it set: "ext4", "ext4

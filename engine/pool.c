@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "engine/buf.h"
+#include "engine/log.h"
 #include "engine/mem.h"
 #include "engine/pool_command.h"
 #include "engine/pool_files.h"
@@ -66,7 +67,6 @@ struct pool {
     struct pool_options options; /* strings are owned */
     struct pool_store store;
     enum pool_way way;
-    char *why;               /* the last way that did not work, NULL: there was none */
     struct pool_place place; /* the program's own directory */
     struct worker *workers;
     int count, running;
@@ -327,8 +327,7 @@ static bool choose_way(struct pool *p, struct error *e)
         if (open_workers(p, e))
             return true;
         close_workers(p);
-        free(p->why);
-        p->why = xstrdup(e->text);
+        log_info(CHECK, "checkers cannot be run in way %d: %s", (int)p->way, e->text);
         if (p->way == last)
             return error_prefix(e, "cannot run checkers");
     }
@@ -375,7 +374,6 @@ void pool_free(struct pool *p)
     free((char *)p->options.dir);
     free((char *)p->options.folder);
     free((char *)p->options.work);
-    free(p->why);
     free(p->workers);
     free(p);
 }
@@ -383,11 +381,6 @@ void pool_free(struct pool *p)
 enum pool_way pool_way(const struct pool *p)
 {
     return p->way;
-}
-
-const char *pool_why(const struct pool *p)
-{
-    return p->why;
 }
 
 int pool_workers(const struct pool *p)
@@ -418,11 +411,6 @@ size_t pool_output(const struct pool *p, int worker, const char **out)
     const struct worker *w = &p->workers[worker];
     *out = w->output;
     return w->busy ? (size_t)atomic_load(&w->shared->kept) : 0;
-}
-
-int pool_fd(const struct pool *p)
-{
-    return p->epoll;
 }
 
 /* ---- running ---- */

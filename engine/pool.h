@@ -98,9 +98,6 @@ void pool_free(struct pool *p);
 
 enum pool_way pool_way(const struct pool *p);
 
-/* Why it is not a better one; NULL when it is the best. */
-const char *pool_why(const struct pool *p);
-
 int pool_workers(const struct pool *p);
 
 /* A worker without a running checker, or −1. */
@@ -123,8 +120,5 @@ bool pool_wait(struct pool *p, struct pool_verdict *out, int timeout_ms);
 /* What the worker's checker has printed so far, while it runs; how many bytes is returned. They
  * stay where they are, and more follow. */
 size_t pool_output(const struct pool *p, int worker, const char **out);
-
-/* Becomes readable when pool_wait would not wait. */
-int pool_fd(const struct pool *p);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,6 +303,33 @@ static void set_fixes(json_t *out, struct analysis *a)
     json_object_set_new(out, "fixes", list);
 }
 
+static void add_notice(void *data, const char *kind, const char *what, uint64_t count)
+{
+    struct buf text = {0};
+    buf_printf(&text, "%s%s%s", kind, *what ? ": " : "", what);
+    if (count > 1)
+        buf_printf(&text, " (%" PRIu64 " times)", count);
+    json_array_append_new(data, report_string(buf_string(&text)));
+    buf_free(&text);
+}
+
+/* What whoever reads the report must know of the recording. */
+static json_t *notices_json(struct analysis *a)
+{
+    json_t *list = json_array();
+    const char *exit = session_meta(a->session, "exit");
+    if (exit && strcmp(exit, "0") != 0) {
+        char *text = xasprintf("the program %s", session_meta(a->session, "status"));
+        json_array_append_new(list, report_string(text));
+        free(text);
+    }
+    if (!session_meta(a->session, "complete"))
+        json_array_append_new(list, json_string("the recording was cut short"));
+    struct error ignored; /* what cannot be read has been told by whoever read the events */
+    session_notices(a->session, add_notice, list, &ignored);
+    return list;
+}
+
 json_t *report_build(struct analysis *a, struct exploration *x, const struct bugs *bugs,
                      const struct explore_options *options, const struct report_times *times)
 {
@@ -336,5 +364,6 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
     for (size_t i = 0; i < bugs->n; i++)
         json_array_append_new(list, report_bug(a, x, &bugs->at[i]));
     json_object_set_new(out, "bugs", list);
+    json_object_set_new(out, "notices", notices_json(a));
     return out;
 }

@@ -95,12 +95,8 @@ struct report_listed {
     enum verdict_kind verdict;
 };
 uint64_t report_state_count(struct session *s);
-uint64_t report_try_state_count(struct session *s);
 bool report_listed_state(struct session *s, uint64_t number, struct report_listed *out,
                          struct error *e);
-/* Without the pretended syncs, which all states of a try share: report_try_bug_state has them. */
-bool report_try_listed_state(struct session *s, uint64_t number, struct report_listed *out,
-                             struct error *e);
 /* The next (+1) or previous (−1) one after number `from` that is not consistent; 0: none. Reads no
  * further than that. */
 uint64_t report_next_bad(struct session *s, uint64_t from, int step);

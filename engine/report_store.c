@@ -10,6 +10,7 @@
 #include "engine/fix.h"
 #include "engine/graph_session.h"
 #include "engine/report.h"
+#include "engine/session_keep.h"
 #include "engine/triage.h"
 #include "engine/vec.h"
 
@@ -162,7 +163,7 @@ static bool store(struct session *s, enum which which, const json_t *report,
                 store_states(db, which, x, model) &&
                 sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
     if (!done) {
-        error_set(e, "%s: the report cannot be kept: %s", session_path(s), sqlite3_errmsg(db));
+        session_not_kept(s, e);
         sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     }
     free(model);
@@ -324,11 +325,6 @@ uint64_t report_state_count(struct session *s)
     return state_count(s, CHECKED);
 }
 
-uint64_t report_try_state_count(struct session *s)
-{
-    return state_count(s, TRIED);
-}
-
 static bool listed_state(struct session *s, enum which which, uint64_t number,
                          struct report_listed *out, struct error *e)
 {
@@ -356,12 +352,6 @@ bool report_listed_state(struct session *s, uint64_t number, struct report_liste
                          struct error *e)
 {
     return listed_state(s, CHECKED, number, out, e);
-}
-
-bool report_try_listed_state(struct session *s, uint64_t number, struct report_listed *out,
-                             struct error *e)
-{
-    return listed_state(s, TRIED, number, out, e);
 }
 
 uint64_t report_next_bad(struct session *s, uint64_t from, int step)

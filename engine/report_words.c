@@ -186,11 +186,10 @@ void report_add_fix(struct buf *out, const json_t *bug, int flags)
     report_add(out, fix, "text", flags);
     if (!json_is_boolean(json_object_get(fix, "verified")))
         return;
-    buf_printf(out, " (%s: %" JSON_INTEGER_FORMAT " of ",
-               json_is_true(json_object_get(fix, "verified")) ? "verified" : "tried",
+    buf_printf(out, " (tried: it rules out %" JSON_INTEGER_FORMAT " of its ",
                report_number(fix, "gone"));
     report_count(out, report_number(fix, "states"), "state");
-    buf_text(out, " gone with it)");
+    buf_text(out, ")");
 }
 
 void report_add_replay(struct buf *out, const json_t *report, const json_t *bug)
@@ -213,6 +212,9 @@ const char *report_caveat(const json_t *report)
                "were looked into. A checker must say the same of the same state each time.";
     if (report_number(states, "tested") == 0)
         return "No state was tested, so nothing is known.";
+    if (json_is_integer(json_object_get(report, "ops")) && !report_number(report, "ops"))
+        return "The run changed nothing in its data directory, so only its beginning was tested: "
+               "the program did nothing, or has its data elsewhere.";
     return NULL;
 }
 

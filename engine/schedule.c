@@ -202,6 +202,14 @@ void stepper_aim(struct stepper *s, const struct schedule *to)
     set_out(s, end);
 }
 
+void stepper_aim_without(struct stepper *s, uint32_t last, const uint32_t *lost, size_t n)
+{
+    s->wanted.n = 0;
+    for (size_t i = 0; i < n; i++)
+        vec_push(&s->wanted, lost[i]);
+    set_out(s, last == NO_OP ? 0 : last + 1);
+}
+
 bool stepper_go(struct stepper *s, const struct schedule *to, struct error *e)
 {
     stepper_aim(s, to);

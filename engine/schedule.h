@@ -44,6 +44,8 @@ bool stepper_go(struct stepper *s, const struct schedule *to, struct error *e);
  * the deadline, or a little longer. Until then the state is one on the way. One may aim again at any
  * time. */
 void stepper_aim(struct stepper *s, const struct schedule *to);
+/* The same when all that is lost is known: ascending, nothing but ops issued up to the last. */
+void stepper_aim_without(struct stepper *s, uint32_t last, const uint32_t *lost, size_t n);
 bool stepper_settle(struct stepper *s, uint64_t deadline, bool *done, struct error *e);
 uint64_t stepper_left(const struct stepper *s); /* about how many ops are to go; 0 when done */
 

@@ -11,7 +11,8 @@
 #include "engine/clock.h"
 #include "engine/mem.h"
 
-#define WAY_OUT "; save FILE writes it to another"
+#define SAVE_IT "; save FILE writes it to another"
+#define COPY_IT "; copy it to where you may write (in the debugger: save FILE)"
 
 /* Pages between two looks at the clock. */
 enum { PAGES_A_SLICE = 64 };
@@ -34,10 +35,10 @@ bool session_can_keep(struct session *s, struct error *e)
         return error_set(
             e,
             "%s was deleted, moved or replaced since it was opened, so nothing can be kept "
-            "in it" WAY_OUT,
+            "in it" SAVE_IT,
             session_path(s));
     if (sqlite3_db_readonly(session_db(s), "main") == 1)
-        return error_set(e, "%s is read-only, so nothing can be kept in it" WAY_OUT,
+        return error_set(e, "%s is read-only, so nothing can be kept in it" COPY_IT,
                          session_path(s));
     return true;
 }
@@ -58,7 +59,7 @@ bool session_not_kept(struct session *s, struct error *e)
         why = strerror(ENOSPC);
     else if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && system)
         why = strerror(system);
-    return error_set(e, "%s cannot be written: %s" WAY_OUT, session_path(s), why);
+    return error_set(e, "%s cannot be written: %s" COPY_IT, session_path(s), why);
 }
 
 /* ---- copying ---- */

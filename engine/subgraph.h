@@ -102,9 +102,6 @@ bool subgraph_bug(struct subgraph **out, struct findings *f, uint64_t bug,
 /* What leads to an op and from it by at most so many direct edges, the nearest first. */
 bool subgraph_around(struct subgraph **out, struct findings *f, uint64_t op, unsigned hops,
                      const struct subgraph_options *o, struct error *e);
-/* Any ops, ascending; title NULL: none. */
-bool subgraph_ops(struct subgraph **out, struct findings *f, const uint32_t *ops, size_t n,
-                  const char *title, const struct subgraph_options *o, struct error *e);
 void subgraph_free(struct subgraph *s);
 
 /* ---- of the graph alone ---- */

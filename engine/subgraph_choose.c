@@ -156,17 +156,6 @@ static void cut(struct choice *c, size_t limit)
     c->n = limit;
 }
 
-bool subgraph_ops(struct subgraph **out, struct findings *f, const uint32_t *ops, size_t n,
-                  const char *title, const struct subgraph_options *o, struct error *e)
-{
-    struct choice c = {.ops = xcalloc(n + 1, sizeof *c.ops), .n = n};
-
-    if (n)
-        memcpy(c.ops, ops, n * sizeof *ops);
-    cut(&c, o->limit);
-    return make(out, f, &c, title ? xstrdup(title) : NULL, o, e);
-}
-
 bool subgraph_all(struct subgraph **out, struct findings *f, const struct subgraph_options *o,
                   struct error *e)
 {

@@ -9,6 +9,7 @@
 #include "engine/clock.h"
 #include "engine/map.h"
 #include "engine/mem.h"
+#include "engine/session_keep.h"
 #include "engine/vec.h"
 
 /* Results that are a tenth of a second old are on the disk: a commit costs more than a checker.
@@ -21,6 +22,7 @@ struct waiting {
 };
 
 struct verdicts {
+    struct session *session;
     sqlite3 *db;
     sqlite3_stmt *find, *add;
     vec_of(struct waiting) waiting;
@@ -58,12 +60,14 @@ struct verdict_key verdict_key(struct state_hash image, uint64_t acknowledged, c
 
 static bool failed(struct verdicts *v, struct error *e)
 {
-    return error_set(e, "verdicts cannot be kept in the session: %s", sqlite3_errmsg(v->db));
+    session_not_kept(v->session, e);
+    return error_prefix(e, "verdicts cannot be kept");
 }
 
 bool verdicts_open(struct verdicts **out, struct session *session, struct error *e)
 {
     struct verdicts *v = xcalloc(1, sizeof *v);
+    v->session = session;
     v->db = session_db(session);
     if (sqlite3_exec(v->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(v->db,

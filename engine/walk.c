@@ -28,49 +28,38 @@ static void choice_drop(struct choice *c)
 
 /* --- What follows from a moment ------------------------------------------------------------ */
 
-/* The first op issued at or after a position. */
-static uint32_t first_issued(const struct graph *g, uint64_t position)
-{
-    size_t low = 0, high = g->n;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (g->issued[middle] < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
-}
-
 /* What a choice takes with it: by edges up to the limit, and everything from there on, because
  * something chosen was durable by then. */
 void closure_go_on(const struct graph *g, const struct choice *c, uint32_t from,
-                   struct closure *out)
+                   const struct closure *within, struct closure *out)
 {
-    size_t next = 0;
+    uint64_t *gone = out->gone;
+    uint32_t bound = within ? within->limit : 0;
 
     out->durable = NEVER;
     for (size_t i = 0; i < c->n; i++) {
         if (g->durable[c->ops[i]] < out->durable)
             out->durable = g->durable[c->ops[i]];
-        next += c->ops[i] < from;
+        bits_add(gone, c->ops[i]);
     }
-    out->limit = out->durable == NEVER ? (uint32_t)g->n : first_issued(g, out->durable);
-    for (uint32_t op = c->n ? from : out->limit; op < out->limit; op++) {
-        bool gone = next < c->n && c->ops[next] == op;
-        next += gone;
-        for (uint32_t i = g->first[op]; i < g->first[op + 1] && !gone; i++)
-            gone = bits_has(out->gone, g->edges[i].from);
-        if (gone)
-            bits_add(out->gone, op);
+    out->limit = graph_issued_behind(g, out->durable);
+    if (!c->n)
+        return;
+    for (uint32_t op = from; op < out->limit; op++) {
+        if (op < bound) {
+            size_t next = bits_next(within->gone, bits_words(g->n), op);
+            op = next < bound ? (uint32_t)next : bound;
+            if (op >= out->limit)
+                return;
+        }
+        gone[op / BITS_WORD] |= (uint64_t)led_to(g, gone, op) << (op % BITS_WORD);
     }
 }
 
 void closure_find(const struct graph *g, const struct choice *c, struct closure *out)
 {
     out->gone = xcalloc(bits_words(g->n) + 1, sizeof *out->gone);
-    closure_go_on(g, c, c->n ? c->ops[0] : 0, out);
+    closure_go_on(g, c, c->n ? c->ops[0] : 0, NULL, out);
 }
 
 /* The last op before `end` that the closure leaves; NO_OP. */
@@ -108,7 +97,7 @@ static void find_crash(struct walk *w)
     uint64_t earliest = w->last == NO_OP ? 0 : g->issued[w->last] + 1;
     uint64_t pinned = w->now.pinned < earliest ? earliest : w->now.pinned;
     w->crash = pinned < crash ? pinned : crash;
-    w->issued = w->crash == NEVER ? (uint32_t)g->n : first_issued(g, w->crash);
+    w->issued = graph_issued_behind(g, w->crash);
 }
 
 /* Everything that follows from w->now, the closure excepted. */
@@ -161,6 +150,8 @@ bool walk_enter(struct walk *w, struct moment_in_hand to, struct closure *closur
 {
     if (same_moment(&to, &w->now)) {
         choice_drop(to.choice);
+        if (closure)
+            free(closure->gone);
         return false;
     }
     enter(w, to, closure);
@@ -237,12 +228,24 @@ static uint64_t event_of(const struct walk *w, uint32_t op)
     return op == NO_OP ? 0 : issuer(w->graph, op);
 }
 
+/* Nobody takes back further than the moment in hand. */
+static void forget_before(struct walk *w)
+{
+    drop_moments(w, w->place + 1);
+    for (size_t i = 0; i < w->place; i++)
+        choice_drop(w->history.at[i].choice);
+    w->history.at[0] = w->history.at[w->place];
+    w->history.n = 1;
+    w->place = 0;
+}
+
 static bool begin(struct walk *w, uint32_t end, struct choice *choice, uint64_t pinned)
 {
     struct moment_in_hand to = {choice, end, pinned, event_of(w, end ? end - 1 : NO_OP), false};
 
     walk_tell(w, WALK_BEGIN, WALK_DONE, NO_OP);
     bool changed = walk_enter(w, to, NULL);
+    forget_before(w);
     w->news.op = w->last;
     return changed;
 }
@@ -270,12 +273,9 @@ static struct choice *least_lost(const struct graph *g, const struct report_stat
 
     for (size_t i = 0; i < state->lost_count; i++) {
         uint32_t op = state->lost[i];
-        bool led_to = false;
-        for (uint32_t k = g->first[op]; k < g->first[op + 1] && !led_to; k++)
-            led_to = bits_has(lost, g->edges[k].from);
-        bits_add(lost, op);
-        if (!led_to)
+        if (!led_to(g, lost, op))
             c->ops[n++] = op;
+        bits_add(lost, op);
     }
     c->n = n;
     free(lost);

@@ -14,7 +14,8 @@
  * survivors allow (schedule_crash), unless the walk began at a state whose crash came earlier; that
  * holds until something is changed.
  *
- * Moves cost O(ops / 64), choices one or two passes over ops and edges. Every move can be undone.
+ * Moves cost O(ops / 64). A choice looks at the edges of what is absent before or after it, which for
+ * the first op of a long run may be all; of the rest only at bits. Every move can be undone.
  */
 #ifndef ENGINE_WALK_H
 #define ENGINE_WALK_H
@@ -58,7 +59,7 @@ bool walk_lose(struct walk *w, uint32_t op);
 bool walk_keep(struct walk *w, uint32_t op);
 bool walk_toggle(struct walk *w, uint32_t op);
 
-/* Beginnings, steps and choices, the last WALK_UNDO_MAX of them. */
+/* Steps and choices since the beginning, the last WALK_UNDO_MAX of them. */
 enum { WALK_UNDO_MAX = 1000 };
 bool walk_undo(struct walk *w);
 bool walk_redo(struct walk *w);

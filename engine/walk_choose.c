@@ -120,7 +120,10 @@ bool walk_lose(struct walk *w, uint32_t op)
     struct closure closure;
     to.choice = choice_with(w->now.choice, op);
     to.pinned = NEVER;
-    closure_find(w->graph, to.choice, &closure);
+    size_t words = bits_words(w->graph->n) + 1;
+    closure.gone = xmalloc(words * sizeof *closure.gone);
+    memcpy(closure.gone, w->closure.gone, words * sizeof *closure.gone);
+    closure_go_on(w->graph, to.choice, op, NULL, &closure);
     if (mark == WALK_PERSISTED)
         tell_gone(w, &closure, op);
     walk_enter(w, to, &closure);
@@ -140,66 +143,117 @@ static uint32_t first_absent(const struct walk *w)
     return c->n && c->ops[0] < behind ? c->ops[0] : behind;
 }
 
-/* What an op needs of what may be absent, itself included, as bits. Of those that are not there,
- * tells which op needs each. What was durable when it was issued needs no other reason. */
+/* Of a word of bits, the ops that are not there, when `gone` are lost of those up to the last. */
+static uint64_t absent_word(uint32_t last, const uint64_t *gone, size_t word)
+{
+    uint32_t behind = last + 1; /* NO_OP + 1 is 0 */
+    size_t base = word * BITS_WORD;
+
+    if (base >= behind)
+        return UINT64_MAX;
+    return behind - base < BITS_WORD ? gone[word] | UINT64_MAX << (behind - base) : gone[word];
+}
+
+/* The previous op that is not there, no earlier than the first. */
+static bool find_absent_before(const struct walk *w, uint32_t first, uint32_t *op)
+{
+    while (*op > first) {
+        uint32_t at = *op - 1, in_word = at % BITS_WORD;
+        uint64_t word = absent_word(w->last, w->closure.gone, at / BITS_WORD);
+        word <<= BITS_WORD - 1 - in_word;
+        *op = word ? at - (uint32_t)__builtin_clzll(word) : at - in_word;
+        if (word)
+            return *op >= first;
+    }
+    return false;
+}
+
+/* Tells of what an op needs directly, as the bits gather it. */
+static void tell_needed(struct walk *w, uint64_t *needed, uint32_t op)
+{
+    const struct graph *g = w->graph;
+
+    for (uint32_t i = g->first[op]; i < g->first[op + 1]; i++) {
+        uint32_t from = g->edges[i].from;
+        if (bits_has(needed, from) || walk_survives(w, from))
+            continue;
+        bits_add(needed, from);
+        follow(w, from, true, (struct graph_step){from, op, (enum model_rule)g->edges[i].rule});
+    }
+}
+
+/* What an op needs of what is absent, itself included, as bits; what is there needs nothing that is
+ * not. Tells which op needs each, as long as that is listed; behind that, what was durable when the
+ * op was issued needs no other reason, and neither does what that needs. */
 static uint64_t *find_needed(struct walk *w, uint32_t kept)
 {
     const struct graph *g = w->graph;
     uint64_t *needed = xcalloc(bits_words(g->n) + 1, sizeof *needed);
-    uint32_t first = first_absent(w);
+    uint64_t issued = g->issued[kept], count = 0;
+    uint32_t first = first_absent(w), op = kept + 1;
 
     bits_add(needed, kept);
-    for (uint32_t op = kept + 1; op-- > first;) {
-        if (!bits_has(needed, op) && g->durable[op] < g->issued[kept]) {
+    while (w->follows.n < WALK_FOLLOWS && find_absent_before(w, first, &op)) {
+        if (!bits_has(needed, op) && g->durable[op] < issued) {
             bits_add(needed, op);
-            if (!walk_survives(w, op))
-                follow(w, op, true, (struct graph_step){op, kept, RULE_SYNCED});
+            follow(w, op, true, (struct graph_step){op, kept, RULE_SYNCED});
         }
-        for (uint32_t i = g->first[op]; i < g->first[op + 1] && bits_has(needed, op); i++) {
-            uint32_t from = g->edges[i].from;
-            if (bits_has(needed, from))
-                continue;
-            bits_add(needed, from);
-            if (!walk_survives(w, from))
-                follow(w, from, true,
-                       (struct graph_step){from, op, (enum model_rule)g->edges[i].rule});
-        }
+        if (bits_has(needed, op))
+            tell_needed(w, needed, op);
     }
+    while (find_absent_before(w, first, &op)) {
+        if (g->durable[op] < issued)
+            bits_add(needed, op);
+        else if (bits_has(needed, op))
+            for (uint32_t i = g->first[op]; i < g->first[op + 1]; i++)
+                bits_add(needed, g->edges[i].from);
+    }
+    for (size_t word = first / BITS_WORD; word <= kept / BITS_WORD; word++) {
+        uint64_t back = needed[word] & absent_word(w->last, w->closure.gone, word);
+        count += bits_count(&back, 1);
+    }
+    w->news.back = count - 1; /* but for itself */
     return needed;
 }
 
 /* The choice without what is needed; and when the op lies behind the place, with what lies between
- * and is not needed: the first of each chain. And what it takes with it. */
+ * and is not needed: the first of each chain. And what it takes with it: where nothing lies
+ * between, only what was gone before. */
 static struct choice *choice_keeping(struct walk *w, const uint64_t *needed, uint32_t kept,
                                      struct closure *closure)
 {
     const struct graph *g = w->graph;
     const struct choice *c = w->now.choice;
-    uint32_t end = w->now.end;
     struct choice *out = xmalloc(sizeof *out + (c->n + g->n) * sizeof *out->ops);
     uint64_t *gone = xcalloc(bits_words(g->n) + 1, sizeof *gone);
-    size_t next = 0;
-    uint32_t op = first_absent(w);
+    uint32_t first = first_absent(w), stop = kept;
+    size_t next = 0, n = 0, passed = 0;
 
-    out->refs = 1;
-    out->n = 0;
-    for (; op < g->n && (op < kept || next < c->n); op++) {
-        bool was = next < c->n && c->ops[next] == op, led_to = false;
-        next += was;
-        if (bits_has(needed, op))
-            continue;
-        for (uint32_t i = g->first[op]; i < g->first[op + 1] && !led_to; i++)
-            led_to = bits_has(gone, g->edges[i].from);
-        bool passed = op >= end && op < kept;
-        if (was || (passed && !led_to))
-            out->ops[out->n++] = op;
-        if (was || passed || led_to)
-            bits_add(gone, op);
-        w->news.passed += passed;
+    if (c->n && c->ops[c->n - 1] >= stop)
+        stop = c->ops[c->n - 1] + 1;
+    for (size_t word = first / BITS_WORD; word < bits_words(stop); word++) {
+        uint64_t left = absent_word(w->last, w->closure.gone, word) & ~needed[word];
+        for (; left; left &= left - 1) {
+            uint32_t op = (uint32_t)(word * BITS_WORD) + (uint32_t)__builtin_ctzll(left);
+            if (op >= stop)
+                break;
+            while (next < c->n && c->ops[next] < op)
+                next++;
+            bool was = next < c->n && c->ops[next] == op;
+            bool passes = op >= w->now.end && op < kept;
+            bool follows = led_to(g, gone, op);
+            out->ops[n] = op;
+            n += was | (passes & !follows);
+            gone[word] |= (uint64_t)(was | passes | follows) << (op % BITS_WORD);
+            passed += passes;
+        }
     }
+    out->refs = 1;
+    out->n = n;
+    w->news.passed = passed;
     closure->gone = gone;
-    closure_go_on(g, out, op, closure);
-    return xrealloc(out, sizeof *out + (out->n + 1) * sizeof *out->ops);
+    closure_go_on(g, out, stop, passed ? NULL : &w->closure, closure);
+    return xrealloc(out, sizeof *out + (n + 1) * sizeof *out->ops);
 }
 
 /* What a walk was before a move. */
@@ -220,21 +274,20 @@ static bool was_there(const struct before *b, uint32_t op)
 static void tell_freed(struct walk *w, const uint64_t *needed, const struct before *b)
 {
     const struct graph *g = w->graph;
+    size_t end = bits_words((uint32_t)(w->last + 1));
 
-    for (uint32_t op = b->first_absent; w->last != NO_OP && op <= w->last; op++) {
-        size_t word = op / BITS_WORD;
-        bool all_were = b->last != NO_OP && op + BITS_WORD <= b->last && !b->closure.gone[word];
-        if (op % BITS_WORD == 0 && (all_were || w->closure.gone[word] == UINT64_MAX)) {
-            op += BITS_WORD - 1; /* none of these changed, or none is there */
-            continue;
+    for (size_t word = b->first_absent / BITS_WORD; word < end; word++) {
+        uint64_t freed = absent_word(b->last, b->closure.gone, word) & ~needed[word] &
+                         ~absent_word(w->last, w->closure.gone, word);
+        for (; freed; freed &= freed - 1) {
+            uint32_t op = (uint32_t)(word * BITS_WORD) + (uint32_t)__builtin_ctzll(freed);
+            struct graph_step edge = {b->first_durable, op, RULE_SYNCED};
+            for (uint32_t i = g->first[op]; i < g->first[op + 1] && edge.rule == RULE_SYNCED; i++)
+                if (!was_there(b, g->edges[i].from))
+                    edge = (struct graph_step){g->edges[i].from, op,
+                                               (enum model_rule)g->edges[i].rule};
+            follow(w, op, true, edge);
         }
-        if (was_there(b, op) || bits_has(needed, op) || !walk_survives(w, op))
-            continue;
-        struct graph_step edge = {b->first_durable, op, RULE_SYNCED};
-        for (uint32_t i = g->first[op]; i < g->first[op + 1] && edge.rule == RULE_SYNCED; i++)
-            if (!was_there(b, g->edges[i].from))
-                edge = (struct graph_step){g->edges[i].from, op, (enum model_rule)g->edges[i].rule};
-        follow(w, op, true, edge);
     }
 }
 
@@ -258,12 +311,15 @@ bool walk_keep(struct walk *w, uint32_t op)
     to.end = to.end > op + 1 ? to.end : op + 1;
     to.pinned = NEVER;
     w->closure.gone = NULL; /* still wanted here */
-    walk_enter(w, to, &now);
-    tell_freed(w, needed, &before);
-    free(before.closure.gone);
+    bool changed = walk_enter(w, to, &now);
+    if (changed) {
+        tell_freed(w, needed, &before);
+        free(before.closure.gone);
+    } else
+        w->closure = before.closure;
     free(needed);
     end_news(w);
-    return true;
+    return changed;
 }
 
 bool walk_toggle(struct walk *w, uint32_t op)

@@ -6,6 +6,7 @@
 #ifndef ENGINE_WALK_INSIDE_H
 #define ENGINE_WALK_INSIDE_H
 
+#include "engine/bits.h"
 #include "engine/calls.h"
 #include "engine/vec.h"
 #include "engine/walk.h"
@@ -26,11 +27,23 @@ struct closure {
     uint64_t durable; /* the position of that; NEVER */
 };
 
+/* Whether an op has an edge from one of a set. Asked of op after op in long traces, with answers
+ * that nobody could predict: it does without branches where it can. */
+static inline bool led_to(const struct graph *g, const uint64_t *set, uint32_t op)
+{
+    bool led = false;
+
+    for (uint32_t i = g->first[op], end = g->first[op + 1]; i < end; i++)
+        led |= bits_has(set, g->edges[i].from);
+    return led;
+}
+
 void closure_find(const struct graph *g, const struct choice *c, struct closure *out);
 
-/* The same when out->gone is right already for the ops before one. */
+/* The same when out->gone is right already for the ops before one, and has nothing wrong behind it.
+ * What `within` leaves is left here, too; NULL: anything may be gone. */
 void closure_go_on(const struct graph *g, const struct choice *c, uint32_t from,
-                   struct closure *out);
+                   const struct closure *within, struct closure *out);
 
 struct moment_in_hand {
     struct choice *choice;

@@ -44,14 +44,12 @@ static uint64_t left(const struct walk_states *s)
 
 static void aim(struct walk_states *s)
 {
-    struct schedule to = {.last = walk_last(s->walk)};
     size_t n;
+    const uint32_t *lost = walk_lost(s->walk, &n);
 
-    to.lost = walk_lost(s->walk, &n);
-    to.lost_count = (uint32_t)n;
-    stepper_aim(s->steppers[HAND], &to);
+    stepper_aim_without(s->steppers[HAND], walk_last(s->walk), lost, n);
     /* NO_OP when nothing had been issued. */
-    stepper_aim(s->steppers[WHOLE], &(struct schedule){.last = walk_issued(s->walk) - 1});
+    stepper_aim_without(s->steppers[WHOLE], walk_issued(s->walk) - 1, NULL, 0);
     s->aimed = walk_version(s->walk);
     s->settled = 0;
     s->way = left(s);

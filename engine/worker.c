@@ -120,8 +120,8 @@ static bool reap(struct worker *w, bool wait)
         return false;
     last_words(w, words, sizeof words);
     if (WIFSIGNALED(status))
-        w->died =
-            xasprintf("the process that checks was killed by %s", strsignal(WTERMSIG(status)));
+        w->died = xasprintf("the process that checks was killed by signal %d (%s)",
+                            WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         w->died = xasprintf("the process that checks ended with status %d%s%s", WEXITSTATUS(status),
                             *words ? ": " : "", words);

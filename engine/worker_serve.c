@@ -264,12 +264,14 @@ static bool read_options(struct server *s, const json_t *job, struct check_optio
     char *model = choose_model(s, job, report);
     char *strategy = choose(s, job, report, "strategy", strategy_name(STRATEGY_REPRESENTATIVE));
     double timeout = json_number_value(json_object_get(job, "timeout"));
+    if (timeout <= 0)
+        timeout = (double)check_setting(s->session, "timeout", EXPLORE_TIMEOUT);
     *out = (struct check_options){
         .explore = {.checker = text_of(job, "checker"),
                     .budget = (uint64_t)json_integer_value(json_object_get(job, "budget")),
                     .seed = (uint64_t)json_integer_value(json_object_get(job, "seed")),
                     .jobs = (int)json_integer_value(json_object_get(job, "jobs")),
-                    .timeout = timeout > 0 ? timeout : EXPLORE_TIMEOUT,
+                    .timeout = timeout,
                     .acknowledgements = true,
                     .progress = progress,
                     .paused = paused,
@@ -352,7 +354,8 @@ static bool analyse(struct server *s, const struct check_options *options, struc
     char *model = model_text(&options->model);
     buf_text(&key, model);
     for (size_t i = 0; i < options->fix_count; i++)
-        buf_printf(&key, " %u(%u)@%llu", options->fixes[i].call, options->fixes[i].file,
+        buf_printf(&key, " %u(%u,%llu)@%llu", options->fixes[i].call, options->fixes[i].file,
+                   (unsigned long long)options->fixes[i].store,
                    (unsigned long long)options->fixes[i].after);
     free(model);
     bool done = s->analysis && !strcmp(s->analysed, buf_string(&key));

@@ -38,6 +38,12 @@ printf 'create a\nappend a 1000000 %s\n' "'x'" >"$scratch/large.litmus"
 run 2 "$FLOTSAM" litmus "$scratch/large.litmus"
 says 'too many for a litmus program'
 
+# It may come from elsewhere.
+run 0 sh -c "printf \"create a\nappend a 1 'x'\n\" | $FLOTSAM litmus -"
+prints '^  a=x1 +nothing$'
+run 2 sh -c "echo nonsense | $FLOTSAM litmus -"
+says 'standard input:1: '
+
 # What is in the program cannot steer the terminal.
 printf "create a\nappend a 1 '\e'\n" >"$scratch/evil.litmus"
 run 0 "$FLOTSAM" litmus "$scratch/evil.litmus"

@@ -162,3 +162,11 @@ for damage in '[]' '{"bugs": 1}' 'x'; do
     says 'damaged'
     run 2 "$FLOTSAM" bugs "$session"
 done
+
+# An acknowledgement without a word has one in the report.
+mkdir "$scratch/wordless"
+run 0 "$FLOTSAM" record -o "$scratch/wordless.flotsam" --dir "$scratch/wordless" -- \
+    sh -c "echo x >$scratch/wordless/f; echo"
+# shellcheck disable=SC2016 # the checker expands it
+run 1 "$FLOTSAM" check "$scratch/wordless.flotsam" --checker '! test -s "$FLOTSAM_STDOUT" || test -s {dir}/f'
+prints 'unpersisted: an empty line printed, f not '

@@ -129,3 +129,31 @@ mkdir -p "$XDG_CONFIG_HOME/flotsam"
 printf '[explore]\njobs = x\n' >"$XDG_CONFIG_HOME/flotsam/config"
 run 2 "$FLOTSAM" run target
 says "config/flotsam/config:2: jobs is a whole number"
+
+rm "$XDG_CONFIG_HOME/flotsam/config"
+
+# A workload that does nothing, or is not there, is no success; one that failed is told of.
+mkdir "$scratch/idle"
+target() { # WORKLOAD
+    printf '[target]\ndir = data\nworkload = %s\nchecker = true\n[explore]\nbudget = 3\ntimeout = 7\n' \
+        "$1" >"$scratch/idle/t.ini"
+}
+cd "$scratch/idle"
+target ./no-such-program
+run 2 "$FLOTSAM" run t.ini -o t.flotsam --batch
+says 'the workload could not be run: ./no-such-program exited with status 127'
+target true
+run 2 "$FLOTSAM" run t.ini -o t.flotsam --batch
+prints 'The run changed nothing in its data directory'
+run 0 "$FLOTSAM" report t.flotsam --format junit
+prints 'failures="1"'
+# shellcheck disable=SC2016 # the shell that is recorded expands it
+target 'echo x >{dir}/f; echo y >{dir}/g; kill -9 $$'
+run 0 "$FLOTSAM" run t.ini -o t.flotsam --batch
+prints 'the program was killed by signal 9'
+
+# What the config says of exploring goes with the session, until an option says otherwise.
+run 0 "$FLOTSAM" check t.flotsam
+prints '^3 states went through.*the budget of 3 states'
+run 0 "$FLOTSAM" check t.flotsam --budget 0
+prints '^[1-9][0-9]* states went through, [0-9]* distinct, 0 inconsistent$'

@@ -196,21 +196,38 @@ static void lines_come_in_pieces(void **state)
     struct view *v = output_view();
     (void)state;
     assert_int_equal(v->ops->count(v), 0);
-    output_begin(v, "state 7");
+    output_note(v, "running");
     output_add(v, "open fai", 8);
-    assert_string_equal(view_text(v), "|state 7\n1|open fai\n");
+    assert_string_equal(view_text(v), "1|open fai\n|running\n");
     output_add(v, "led\n\nno entry", 13);
-    assert_string_equal(view_text(v), "|state 7\n1|open failed\n2|\n3|no entry\n");
+    assert_string_equal(view_text(v), "1|open failed\n2|\n3|no entry\n|running\n");
     struct verdict bad = {.kind = VERDICT_INCONSISTENT, .exit = 1, .seconds = 0.25};
     output_end(v, &bad);
-    assert_string_equal(view_row(v, 5), "|x inconsistent: exit status 1 after 0.25s");
-    assert_int_equal(view_style(v, 5, "inconsistent"), STYLE_VERDICT_BAD);
-    output_begin(v, "");
-    assert_int_equal(v->ops->count(v), 0);
-    struct verdict killed = {.kind = VERDICT_CRASHED, .signal = 11};
-    output_end(v, &killed);
-    assert_string_equal(view_text(v), "|x crashed: killed by SIGSEGV after 0.00s\n");
+    assert_string_equal(view_row(v, 4), "|x inconsistent: exit status 1 after 0.25s");
+    assert_int_equal(view_style(v, 4, "inconsistent"), STYLE_VERDICT_BAD);
     v->ops->close(v);
+}
+
+static void of_an_ending_only_what_is_known_is_said(void **state)
+{
+    static const struct {
+        struct verdict verdict;
+        const char *words;
+    } cases[] = {
+        {{.kind = VERDICT_CRASHED, .signal = 11}, "x crashed: killed by SIGSEGV after 0.00s"},
+        {{.kind = VERDICT_HUNG, .seconds = 30}, "x hung: not done in time"},
+        {{.kind = VERDICT_INCONSISTENT, .exit = 1, .seconds = OUTPUT_UNTIMED},
+         "x inconsistent: exit status 1, in the last check"},
+        {{.kind = VERDICT_CONSISTENT, .exit = OUTPUT_UNTOLD, .seconds = OUTPUT_UNTIMED},
+         "v consistent, by the last check, which keeps no more; x runs it again"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct view *v = output_view();
+        output_end(v, &cases[i].verdict);
+        assert_string_equal(view_row(v, 1) + 1, cases[i].words);
+        v->ops->close(v);
+    }
 }
 
 static void whatever_a_checker_prints_is_safe_and_finite(void **state)
@@ -243,6 +260,7 @@ int main(void)
         cmocka_unit_test(nothing_in_a_report_can_hurt),
         cmocka_unit_test(many_lost_ops_are_counted),
         cmocka_unit_test(lines_come_in_pieces),
+        cmocka_unit_test(of_an_ending_only_what_is_known_is_said),
         cmocka_unit_test(whatever_a_checker_prints_is_safe_and_finite),
     };
     setlocale(LC_ALL, "C");

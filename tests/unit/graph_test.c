@@ -313,6 +313,31 @@ static void test_a_sync_while_an_older_write_runs(void **state)
     }
 }
 
+/* Neither from a change of the same file before it: what the journal has by then is committed. */
+static void test_a_sync_while_a_later_write_runs(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"ext4", "xfs"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        struct event events[] = {hand(CALL_LINK, 1, 2), hand(CALL_WRITE, 3, 12),
+                                 hand(CALL_WRITE, 4, 13), hand(CALL_FSYNC, 6, 7),
+                                 hand(CALL_LINK, 8, 9),   hand(CALL_FSYNC, 10, 11)};
+        events[0].dir = events[4].dir = FILE_ROOT;
+        events[0].name = 1;
+        events[4].name = 2;
+        events[1].offset = OP_BLOCK_SIZE;
+        events[2].offset = (uint64_t)2 * OP_BLOCK_SIZE;
+        struct graph *g =
+            build_by_hand(models[m], events, sizeof events / sizeof *events, OP_BLOCK_SIZE);
+        size_t n;
+        assert_int_equal(g->durable[graph_event_ops(g, 1, &n)], 7);
+        assert_int_equal(g->durable[graph_event_ops(g, 5, &n)], 11);
+        for (uint64_t write = 2; write <= 3; write++)
+            assert_int_equal(g->durable[graph_event_ops(g, write, &n)], NEVER);
+        graph_free(g);
+    }
+}
+
 /* Under strict a sync of one file is one of all, but for stores; a later sync() has those as well.
  */
 static void test_a_sync_of_all_after_that_of_another_file(void **state)
@@ -448,6 +473,23 @@ static void test_two_syncs_in_a_row(void **state)
     for (size_t i = 0; i < MODELS; i++) {
         check_before(all_models[i], program, 1, 4, true);
         check_durable(all_models[i], program, 4, true);
+    }
+}
+
+/* A hole is made at the call, but after the data there, and after the sizes that wait for it. */
+static void test_a_hole_follows_the_growths_of_its_own_range(void **state)
+{
+    (void)state;
+    for (uint64_t block = 0; block < 4; block++) {
+        char *program =
+            xasprintf("create a\nappend a 4096 'x'\nappend a 4096 'y'\nappend a 4096 'z'\n"
+                      "append a 4096 'w'\nfallocate a %d 4096 punch\nfallocate a 0 16384 punch\n",
+                      (int)block * OP_BLOCK_SIZE);
+        for (uint64_t append = 2; append < 6; append++) {
+            check_before("xfs", program, append, 6, append == block + 2);
+            check_before("xfs", program, append, 7, true);
+        }
+        free(program);
     }
 }
 
@@ -741,6 +783,7 @@ int main(void)
         cmocka_unit_test(test_figure_4),
         cmocka_unit_test(test_overlapping_syncs),
         cmocka_unit_test(test_a_sync_while_an_older_write_runs),
+        cmocka_unit_test(test_a_sync_while_a_later_write_runs),
         cmocka_unit_test(test_a_sync_of_all_after_that_of_another_file),
         cmocka_unit_test(test_a_failed_call_does_nothing),
         cmocka_unit_test(test_small_write_inside_a_large_one),
@@ -752,6 +795,7 @@ int main(void)
         cmocka_unit_test(test_close_is_no_barrier),
         cmocka_unit_test(test_sync_file_range_promises_nothing),
         cmocka_unit_test(test_two_syncs_in_a_row),
+        cmocka_unit_test(test_a_hole_follows_the_growths_of_its_own_range),
         cmocka_unit_test(test_what_was_never_synced_can_be_lost),
         cmocka_unit_test(test_own_names),
         cmocka_unit_test(test_what_the_log_has),

@@ -593,13 +593,13 @@ static void triage_and_tries_are_told(void **state)
     char *text = printed("text", sample_report(bugs));
     has_words(text, "status: duplicate of bug 2");
     has_words(text, "Note: see March");
-    has_words(text, "Proposed fix: sync it (verified: 4 of 4 states gone with it)");
-    has_words(text, "Proposed fix: sync more (tried: 0 of 1 state gone with it)");
+    has_words(text, "Proposed fix: sync it (tried: it rules out 4 of its 4 states)");
+    has_words(text, "Proposed fix: sync more (tried: it rules out 0 of its 1 state)");
     free(text);
     char *sarif = printed("sarif", sample_report(bugs));
     has(sarif, "\"note\": \"see March\"");
     has(sarif, "\"duplicate_of\": 2");
-    has(sarif, "Proposed fix: sync it (verified: 4 of 4 states gone with it)");
+    has(sarif, "Proposed fix: sync it (tried: it rules out 4 of its 4 states)");
     free(sarif);
 }
 
