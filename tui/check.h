@@ -10,7 +10,8 @@
 enum check_telling { CHECK_TELLS_NOTHING, CHECK_TELLS_SHORTLY, CHECK_TELLS_ALL };
 
 /* Data directory and working folder are the session's when they are not set. Prints a line a bug,
- * the whole report, or nothing. Returns the exit status. */
+ * the whole report, or nothing. Returns the exit status: STATUS_FAILED, too, when a run that was
+ * recorded for it, of which nothing or the whole report is told, changed nothing. */
 int check_session(const char *path, struct check_options *options, enum check_telling telling);
 
 #endif

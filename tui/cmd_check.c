@@ -10,6 +10,7 @@
 #include "engine/config.h"
 #include "engine/escape.h"
 #include "engine/mem.h"
+#include "engine/session_keep.h"
 #include "tui/check.h"
 #include "tui/commands.h"
 #include "tui/options.h"
@@ -36,10 +37,11 @@ static const struct command_option options[] = {
      "representative, all-behaviours, exhaustive, prefix, sync or random (the target's, else the "
      "first)"},
     {OPTION_BUDGET, "budget", "N",
-     "states to go through at most, 0: no limit (" EXPLORE_TEXT(EXPLORE_BUDGET) ")"},
-    {OPTION_JOBS, "jobs", "N", "checkers at a time, 0: one a core (0)"},
+     "states to go through at most, 0: no limit (the target's, else " EXPLORE_TEXT(
+         EXPLORE_BUDGET) ")"},
+    {OPTION_JOBS, "jobs", "N", "checkers at a time, 0: one a core (the target's, else 0)"},
     {OPTION_TIMEOUT, "timeout", "SEC",
-     "seconds for one checker (" EXPLORE_TEXT(EXPLORE_TIMEOUT) ")"},
+     "seconds for one checker (the target's, else " EXPLORE_TEXT(EXPLORE_TIMEOUT) ")"},
     {OPTION_SEED, "seed", "N", "for the strategy random (1)"},
     {OPTION_ACKNOWLEDGEMENTS, "acknowledgements", "yes|no",
      "whether verdicts depend on what was printed (the target's, else yes)"},
@@ -80,20 +82,43 @@ static void restore_signals(const struct sigaction before[STOPPING_SIGNALS])
         sigaction(stopping[i], &before[i], NULL);
 }
 
-/* A bar only where a person looks; not more often than eyes can follow. */
-struct bar {
-    bool shown;
-    uint64_t next;
+/* On a terminal one line that changes, not more often than eyes can follow; elsewhere, where it
+ * goes into some log, a line now and then. */
+struct progress {
+    bool changes;
+    uint64_t began, next;
 };
+
+static const uint64_t between_changes = NANOSECONDS_PER_SECOND / 10,
+                      between_lines = 30 * NANOSECONDS_PER_SECOND;
+
+static struct progress progress_begin(void)
+{
+    bool changes = isatty(STDERR_FILENO);
+    uint64_t now = clock_now();
+
+    return (struct progress){changes, now, changes ? now : now + between_lines};
+}
 
 static bool show_progress(void *data, const struct explore_counts *c)
 {
-    struct bar *bar = data;
-    if (bar->shown && clock_now() > bar->next) {
-        bar->next = clock_now() + 100 * NANOSECONDS_PER_MS;
-        fprintf(stderr, "\r%" PRIu64 " states, %" PRIu64 " distinct, %" PRIu64 " inconsistent ",
-                c->enumerated, c->distinct, c->inconsistent);
-    }
+    struct progress *p = data;
+    uint64_t now = clock_now();
+
+    if (now <= p->next)
+        return !interrupted;
+    p->next = now + (p->changes ? between_changes : between_lines);
+    fputs(p->changes ? "\r\033[K" : "flotsam: ", stderr);
+    fprintf(stderr, "%" PRIu64, c->enumerated);
+    if (c->expected > c->enumerated)
+        fprintf(stderr, " of %" PRIu64, c->expected);
+    fprintf(stderr, " states, %" PRIu64 " distinct, %" PRIu64 " inconsistent", c->distinct,
+            c->inconsistent);
+    if (c->expected > c->enumerated && c->enumerated && now - p->began > NANOSECONDS_PER_SECOND)
+        fprintf(stderr, ", about %.0f s left",
+                (double)(now - p->began) / (double)NANOSECONDS_PER_SECOND / (double)c->enumerated *
+                    (double)(c->expected - c->enumerated));
+    fputs(p->changes ? " " : "\n", stderr);
     return !interrupted;
 }
 
@@ -110,9 +135,10 @@ static void tell(const json_t *report)
     size_t i;
     const json_t *bug, *bugs = json_object_get(report, "bugs");
     const char *cut = json_string_value(json_object_get(report, "cut"));
-    printf("%" PRIu64 " states went through, %" PRIu64 " distinct, %" PRIu64 " inconsistent%s%s\n",
-           count(report, "enumerated"), count(report, "distinct"), count(report, "inconsistent"),
-           cut ? "; " : "", cut ? cut : "");
+    uint64_t enumerated = count(report, "enumerated");
+    printf("%" PRIu64 " state%s went through, %" PRIu64 " distinct, %" PRIu64 " inconsistent%s%s\n",
+           enumerated, enumerated == 1 ? "" : "s", count(report, "distinct"),
+           count(report, "inconsistent"), cut ? "; " : "", cut ? cut : "");
     json_array_foreach(bugs, i, bug)
     {
         char *summary = escape_text(json_string_value(json_object_get(bug, "summary")));
@@ -140,7 +166,7 @@ static void say_stores(const json_t *report, enum model_stores asked)
         message("stores to mapped files: %s (%s; --stores takes another)", taken,
                 strcmp(taken, model_stores_name(STORES_PAGECACHE)) == 0
                     ? "the program flushes no cache lines of them"
-                    : "the program flushes cache lines of them");
+                    : "the program flushes cache lines of them, or maps them with MAP_SYNC");
 }
 
 int check_session(const char *path, struct check_options *check, enum check_telling telling)
@@ -148,25 +174,26 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     struct session *s;
     struct error e;
     json_t *report;
-    struct bar bar = {.shown = isatty(STDERR_FILENO)};
     if (!session_open(&s, path, &e))
         return command_failed(&e);
-    if (!check_complete(check, s, &e)) {
+    if (!session_can_keep(s, &e) || !check_complete(check, s, &e)) {
         session_close(s);
         return command_failed(&e);
     }
     check->explore.progress = show_progress;
-    check->explore.data = &bar;
+    struct progress progress = progress_begin();
+    check->explore.data = &progress;
     struct sigaction before[STOPPING_SIGNALS];
     hear_signals(before);
     bool done = check_run(s, check, &report, &e);
     restore_signals(before);
-    if (bar.shown)
+    if (progress.changes)
         fputs("\r\033[K", stderr);
     int status = STATUS_FAILED;
     if (done) {
         say_stores(report, check->model.stores);
-        if (!json_integer_value(json_object_get(report, "ops")))
+        bool is_empty = !json_integer_value(json_object_get(report, "ops"));
+        if (is_empty)
             message(
                 "the run changed nothing in %s; if that is a surprise, the program has its data "
                 "elsewhere: record it with the right directory",
@@ -176,6 +203,9 @@ int check_session(const char *path, struct check_options *check, enum check_tell
         else if (telling == CHECK_TELLS_SHORTLY)
             tell(report);
         status = count(report, "inconsistent") ? STATUS_FOUND : STATUS_DONE;
+        /* Of a target, which is to test something each time. */
+        if (status == STATUS_DONE && telling != CHECK_TELLS_SHORTLY && is_empty)
+            status = STATUS_FAILED;
         json_decref(report);
     } else
         command_failed(&e);
@@ -183,7 +213,9 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     return interrupted ? STATUS_INTERRUPTED : status;
 }
 
-/* Model and strategy are the target's when they were not given. */
+static const uint64_t NOT_GIVEN = (uint64_t)1 << 62; /* more than any budget */
+
+/* What was not given is the target's. */
 static bool settle(const char *path, const char *model, const char *stores, const char *strategy,
                    struct check_options *check, struct error *e)
 {
@@ -198,14 +230,22 @@ static bool settle(const char *path, const char *model, const char *stores, cons
               (!stores || model_stores_find(stores, &check->model.stores, e)) &&
               strategy_find(strategy ? strategy : strategy_name(STRATEGY_REPRESENTATIVE),
                             &check->explore.strategy, e);
+    struct explore_options *x = &check->explore;
+    if (x->budget == NOT_GIVEN)
+        x->budget = check_setting(s, "budget", EXPLORE_BUDGET);
+    if (x->jobs < 0)
+        x->jobs = (int)check_setting(s, "jobs", 0);
+    if (x->timeout < 0)
+        x->timeout = (double)check_setting(s, "timeout", EXPLORE_TIMEOUT);
     session_close(s);
     return ok;
 }
 
 static int run_check(int argc, char **argv)
 {
-    struct check_options check = {.explore = {.budget = EXPLORE_BUDGET,
-                                              .timeout = EXPLORE_TIMEOUT,
+    struct check_options check = {.explore = {.budget = NOT_GIVEN,
+                                              .jobs = -1,
+                                              .timeout = -1,
                                               .seed = 1,
                                               .acknowledgements = true},
                                   .verify = true};
@@ -229,7 +269,7 @@ static int run_check(int argc, char **argv)
             strategy = o.value;
             break;
         case OPTION_BUDGET:
-            options_number(&o, 0, UINT64_MAX, &check.explore.budget);
+            options_number(&o, 0, NOT_GIVEN - 1, &check.explore.budget);
             break;
         case OPTION_JOBS:
             if (options_number(&o, 0, 1024, &number))

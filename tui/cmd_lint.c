@@ -55,13 +55,18 @@ static bool show(struct session *s, const struct wishes *w, struct error *e)
 
     if (ok) {
         struct view *v = lint_view(s, sy, fields, &lint);
-        ok = w->json ? listing_json(v, lint_view_json, e) : listing_text(v, w->stacks, e);
+        ok = w->json
+                 ? listing_json(v, lint_view_json, e)
+                 : listing_text(
+                       v, w->stacks,
+                       "no sync, flush or fence is wasted, and no store is left without one", e);
         v->ops->close(v);
     }
     if (ok && session_has_stores(s))
         message("%s", lint_assumption(&lint));
     if (ok && !session_has_stores(s))
-        message("stores to mapped files are not in this trace; only system calls were looked at");
+        message("stores to mapped files are not in this trace, only system calls; whether those "
+                "lack a sync is for a check to say");
     lint_free(&lint);
     fields_close(fields);
     symbols_close(sy);

@@ -51,6 +51,7 @@ struct listing {
     bool (*need)(struct findings *f, struct error *e);
     struct view *(*open)(struct findings *f, struct wishes *w);
     listing_json_fn *json;
+    const char *nothing; /* said when there is nothing to list */
 };
 
 static bool read_options(struct options *o, struct wishes *w)
@@ -94,7 +95,7 @@ static int run(const struct listing *l, int argc, char **argv)
     bool ok = listing_open(&f, o.argc ? o.argv[0] : NULL, &w.model, &e) && l->need(&f, &e);
     if (ok) {
         struct view *v = l->open(&f, &w);
-        ok = w.json ? listing_json(v, l->json, &e) : listing_text(v, false, &e);
+        ok = w.json ? listing_json(v, l->json, &e) : listing_text(v, false, l->nothing, &e);
         v->ops->close(v);
     }
     findings_close(&f);
@@ -117,7 +118,8 @@ static struct view *open_graph(struct findings *f, struct wishes *w)
 
 static int run_graph(int argc, char **argv)
 {
-    static const struct listing graph = {&command_graph, need_nothing, open_graph, graph_view_json};
+    static const struct listing graph = {&command_graph, need_nothing, open_graph, graph_view_json,
+                                         "there are no ops"};
     return run(&graph, argc, argv);
 }
 
@@ -146,7 +148,7 @@ static struct view *open_behaviours(struct findings *f, struct wishes *w)
 static int run_behaviours(int argc, char **argv)
 {
     static const struct listing behaviours = {&command_behaviours, findings_group, open_behaviours,
-                                              behaviours_view_json};
+                                              behaviours_view_json, "there are no behaviours"};
     return run(&behaviours, argc, argv);
 }
 
@@ -176,7 +178,7 @@ static struct view *open_groups(struct findings *f, struct wishes *w)
 static int run_groups(int argc, char **argv)
 {
     static const struct listing groups = {&command_groups, findings_group, open_groups,
-                                          groups_view_json};
+                                          groups_view_json, "there are no groups"};
     return run(&groups, argc, argv);
 }
 
@@ -210,14 +212,15 @@ static struct view *open_schedules(struct findings *f, struct wishes *w)
 static int run_states(int argc, char **argv)
 {
     static const struct listing states = {&command_states, findings_need_check, open_states,
-                                          states_view_json};
+                                          states_view_json, "there are no states"};
     return run(&states, argc, argv);
 }
 
 static int run_schedules(int argc, char **argv)
 {
     static const struct listing schedules = {&command_schedules, findings_need_check,
-                                             open_schedules, states_view_json};
+                                             open_schedules, states_view_json,
+                                             "there are no schedules"};
     return run(&schedules, argc, argv);
 }
 

@@ -19,17 +19,22 @@
 /* Far more than anybody writes by hand; a core dump given by mistake ends here. */
 enum { MOST_TEXT = 1 << 20 };
 
+static const char standard_input[] = "standard input";
+
+/* Of standard input when the path is NULL. */
 static bool read_text(const char *path, struct buf *out, struct error *e)
 {
-    FILE *f = fopen(path, "r");
+    FILE *f = path ? fopen(path, "r") : stdin;
     if (!f)
         return error_errno(e, "cannot read the litmus program %s", path);
     for (int c; out->n <= MOST_TEXT && (c = fgetc(f)) != EOF;)
         buf_char(out, (char)c);
-    bool ok = !ferror(f) || error_errno(e, "cannot read the litmus program %s", path);
-    fclose(f);
+    const char *name = path ? path : standard_input;
+    bool ok = !ferror(f) || error_errno(e, "cannot read the litmus program %s", name);
+    if (path)
+        fclose(f);
     if (ok && (out->n > MOST_TEXT || memchr(buf_string(out), '\0', out->n)))
-        ok = error_set(e, "%s is no litmus program", path);
+        ok = error_set(e, "%s is no litmus program", name);
     return ok;
 }
 
@@ -163,8 +168,9 @@ static int run_litmus(int argc, char **argv)
     }
     if (ok && !wanted.n)
         vec_push(&wanted, *model_table()[0]);
-    ok = ok && read_text(o.argv[0], &text, &e) &&
-         litmus_parse(&litmus, buf_string(&text), o.argv[0], &e);
+    const char *path = strcmp(o.argv[0], "-") ? o.argv[0] : NULL;
+    ok = ok && read_text(path, &text, &e) &&
+         litmus_parse(&litmus, buf_string(&text), path ? path : standard_input, &e);
     for (size_t i = 0; ok && i < wanted.n; i++) {
         if (i)
             putchar('\n');
@@ -183,7 +189,7 @@ const struct command command_litmus = {
     .usage = "FILE [--model NAME]...",
     .summary = "show every state that a few calls may leave after a crash",
     .details =
-        "FILE has one call a line; # begins a comment:\n"
+        "FILE (-: standard input) has one call a line; # begins a comment:\n"
         "  file a 8192 'O'       a file that is there before: 8192 bytes of O; dir d\n"
         "  create a              pwrite a 0 4096 'x'    append a 100 'y'\n"
         "  truncate a 100        fallocate a 0 4096 [keep|punch|zero]\n"

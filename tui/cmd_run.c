@@ -102,6 +102,12 @@ static void say(const char *text)
     message("%s", text);
 }
 
+/* What a shell says of a command that is not there, or is no program. */
+static bool could_not_run(int status)
+{
+    return WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127);
+}
+
 static bool record_workload(const struct config *c, const char *session, const char *dir,
                             const char *backend, struct record_result *result, struct error *e)
 {
@@ -115,6 +121,8 @@ static bool record_workload(const struct config *c, const char *session, const c
         char how[256];
         record_status_text(result->status, how, sizeof how);
         message("the workload %s; %llu events", how, (unsigned long long)result->events);
+        ok = !could_not_run(result->status) ||
+             error_set(e, "the workload could not be run: %s %s", workload, how);
     }
     free(workload);
     return ok;
@@ -178,16 +186,27 @@ static bool keep_settings(const struct config *c, const struct model *model, con
     struct session *s;
     if (!session_open(&s, session, e))
         return false;
-    char *name = model_text(model), *most = xasprintf("%" PRIu64, c->behaviour_max),
-         *gap = xasprintf("%" PRIu64, c->gap);
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {
+        {"behaviour_max", c->behaviour_max},
+        {"gap", c->gap},
+        {"budget", c->budget},
+        {"timeout", c->timeout},
+        {"jobs", c->jobs},
+    };
+    char *name = model_text(model);
     bool done = session_set_meta(s, "checker", c->checker, e) &&
                 session_set_meta(s, "folder", c->folder, e) &&
                 session_set_meta(s, "acknowledgements", c->acknowledgements ? "yes" : "no", e) &&
                 session_set_meta(s, "model", name, e) &&
-                session_set_meta(s, "strategy", c->strategy, e) &&
-                session_set_meta(s, "behaviour_max", most, e) && session_set_meta(s, "gap", gap, e);
-    free(gap);
-    free(most);
+                session_set_meta(s, "strategy", c->strategy, e);
+    for (size_t i = 0; done && i < sizeof numbers / sizeof *numbers; i++) {
+        char *text = xasprintf("%" PRIu64, numbers[i].value);
+        done = session_set_meta(s, numbers[i].key, text, e);
+        free(text);
+    }
     free(name);
     session_close(s);
     return done;

@@ -71,7 +71,7 @@ static int run(const struct command *command, open_fn *open, int argc, char **ar
     bool ok = listing_open(&f, o.argc == 3 ? o.argv[0] : NULL, &model, &e) &&
               open(&v, &f, o.argv + o.argc - 2, &e);
     if (ok) {
-        ok = listing_text(v, true, &e);
+        ok = listing_text(v, true, "there is nothing to say", &e);
         v->ops->close(v);
     }
     findings_close(&f);

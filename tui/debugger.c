@@ -167,6 +167,7 @@ void debugger_free(struct debugger *d)
     free(d->message);
     free(d->failed);
     free(d->model);
+    free(d->checking);
     free(d->theme_name);
     free(d->path);
     free(d);

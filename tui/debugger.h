@@ -76,6 +76,7 @@ struct debugger {
     bool loaded;
     struct findings findings;
     char *model;     /* asked for by a person; NULL: the session's */
+    char *checking;  /* likewise, of the check that runs or ran last */
     bool pretending; /* the fixes are in the graph */
     struct links *links;
     struct schedule_rows *schedule_rows;
@@ -95,7 +96,7 @@ struct debugger {
     enum task task;
     uint64_t task_began; /* clock_now() */
     uint64_t budget;     /* of the check that runs, 0: none */
-    bool paused;
+    bool paused, stopping;
     struct worker_event progress; /* the last of its kind */
     bool has_progress;
     struct buf output;        /* what the checker printed */

@@ -84,7 +84,8 @@ static void add_counts(struct debugger *d, struct cell *c)
         cell_add(c, STYLE_BAR, "%" JSON_INTEGER_FORMAT, tested);
         if (tested != distinct)
             cell_add(c, STYLE_BAR, " of %" JSON_INTEGER_FORMAT, distinct);
-        cell_add(c, STYLE_BAR, " states%s%s", bugs || complete ? " " : ", cut short",
+        cell_add(c, STYLE_BAR, " state%s%s%s", distinct == 1 ? "" : "s",
+                 bugs || complete ? " " : ", cut short",
                  bugs       ? glyph(GLYPH_BAD)
                  : complete ? glyph(GLYPH_GOOD)
                             : "");
@@ -116,6 +117,9 @@ static void draw_top(struct debugger *d)
             cell_add(&left, STYLE_BAR, "+%s", model_stores_name(m));
     if (d->pretending)
         cell_add(&left, STYLE_BAR, "   %s pretending", glyph(GLYPH_PRETEND));
+    else if (d->findings.fixes.n) /* from another day: the graph is without them until one more */
+        cell_add(&left, STYLE_BAR, "   %s %zu kept aside", glyph(GLYPH_PRETEND),
+                 d->findings.fixes.n);
     add_counts(d, &right);
     int width = escape_width(buf_string(&right.text));
     int begin = s->columns > width ? s->columns - width : 0;

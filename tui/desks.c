@@ -185,6 +185,10 @@ static bool enter_graph(struct debugger *d, struct error *e)
 
 static struct view *open_graph(struct debugger *d, struct error *e)
 {
+    if (!d->findings.analysis->graph->n) {
+        error_set(e, "the run changed nothing");
+        return NULL;
+    }
     /* When the run was worked out again, the picture went with the graph that it was of. */
     if (!graph_picture_subgraph(d->picture) && !d->drawing &&
         !debugger_picture(d, &d->about[DESK_graph], e))
@@ -257,7 +261,9 @@ static struct view *open_output(struct debugger *d, struct error *e)
     (void)e;
     struct view *v = output_view();
     output_add(v, buf_string(&d->output), d->output.n);
-    if (d->task != TASK_TEST && d->verdict.kind != VERDICT_NOT_RUN)
+    if (d->task == TASK_TEST)
+        output_note(v, "the checker is running; :stop ends it");
+    else if (d->verdict.kind != VERDICT_NOT_RUN)
         output_end(v, &d->verdict);
     return v;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/check.h"
 #include "engine/clock.h"
 #include "engine/explore.h"
 #include "engine/fix.h"
@@ -113,8 +114,10 @@ static bool start_check(struct debugger *d, struct worker_check *c, const char *
     if (ok) {
         json_decref(d->found);
         d->found = json_array();
-        d->has_progress = d->paused = false;
+        d->has_progress = d->paused = d->stopping = false;
         worker_check(d->worker, c);
+        free(d->checking);
+        d->checking = c->model ? xstrdup(c->model) : NULL;
         d->budget = c->budget;
         d->task_began = clock_now();
         d->task = c->fix_count ? TASK_TRY : TASK_CHECK;
@@ -126,9 +129,18 @@ static bool start_check(struct debugger *d, struct worker_check *c, const char *
     return ok;
 }
 
+/* What the target says, where it says something. */
+static struct worker_check settings_of(struct debugger *d)
+{
+    return (struct worker_check){.budget = check_setting(d->session, "budget", EXPLORE_BUDGET),
+                                 .jobs = (int)check_setting(d->session, "jobs", 0),
+                                 .seed = 1,
+                                 .model = d->model};
+}
+
 bool do_check(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct worker_check c = {.budget = EXPLORE_BUDGET, .seed = 1, .model = d->model};
+    struct worker_check c = settings_of(d);
 
     (void)after;
     if (!start_check(d, &c, words, e))
@@ -154,6 +166,7 @@ bool do_stop(struct debugger *d, const char *words, enum after *after, struct er
     if (d->task == TASK_NONE)
         return error_set(e, "nothing is running");
     worker_halt(d->worker);
+    d->stopping = true;
     d->paused = false; /* also what was halted ends */
     debugger_say(d, "stopping; what was found is kept");
     return true;
@@ -183,6 +196,7 @@ bool do_test(struct debugger *d, const char *words, enum after *after, struct er
     worker_test(d->worker, &test);
     report_state_clear(&state);
     d->task = TASK_TEST;
+    d->paused = d->stopping = false;
     d->tested_version = walk_version(d->walk);
     d->verdict_version = 0;
     buf_clear(&d->output);
@@ -231,10 +245,16 @@ static bool add_proposed(struct debugger *d, struct error *e)
     const json_t *places = json_object_get(proposal, "places"), *place;
     vec_of(struct fix) fixes = {0};
     struct fix fix;
-    size_t i, added;
+    size_t i, added, given = json_array_size(places);
+    json_int_t times = json_integer_value(json_object_get(proposal, "times"));
 
     if (!must_be_idle(d, e))
         return false;
+    if (!given)
+        return error_set(e,
+                         "no sync is proposed for bug %" PRIu64 "; fix fsync, fdatasync or "
+                         "dirsync pretends one after the selected event",
+                         bug.number);
     json_array_foreach(places, i, place)
     {
         if (fix_from_json(place, &fix))
@@ -244,6 +264,13 @@ static bool add_proposed(struct debugger *d, struct error *e)
     vec_free(&fixes);
     if (!done)
         return false;
+    if (added && times > (json_int_t)given) {
+        debugger_say(d,
+                     "syncs are pretended at the first %zu of %" JSON_INTEGER_FORMAT
+                     " places of bug %" PRIu64 "; its later states stay",
+                     given, times, bug.number);
+        return pretend(d, e);
+    }
     if (added) {
         debugger_say(d,
                      "%zu sync%s pretended for bug %" PRIu64 "; T tries, F lists, :unfix takes "
@@ -251,12 +278,7 @@ static bool add_proposed(struct debugger *d, struct error *e)
                      added, added == 1 ? " is" : "s are", bug.number);
         return pretend(d, e);
     }
-    if (json_array_size(places))
-        return error_set(e, "what bug %" PRIu64 " proposes is pretended already; T tries it",
-                         bug.number);
-    return error_set(e,
-                     "no sync is proposed for bug %" PRIu64 "; fix fsync, fdatasync or dirsync "
-                     "pretends one after the selected event",
+    return error_set(e, "what bug %" PRIu64 " proposes is pretended already; T tries it",
                      bug.number);
 }
 
@@ -309,10 +331,10 @@ bool do_unfix(struct debugger *d, const char *words, enum after *after, struct e
             !fix_remove(d->findings.session, (uint32_t)id, e))
             return false;
     }
-    for (size_t i = 0; !*words && i < list->n; i++)
-        if (!fix_remove(d->findings.session, list->ids[i], e))
-            return false;
-    if (!pretend(d, e))
+    bool ok = true;
+    for (size_t i = 0; !*words && i < list->n && ok; i++)
+        ok = fix_remove(d->findings.session, list->ids[i], e);
+    if (!pretend(d, ok ? e : NULL) || !ok)
         return false;
     json_decref(d->tried); /* it was with others */
     d->tried = NULL;
@@ -322,7 +344,7 @@ bool do_unfix(struct debugger *d, const char *words, enum after *after, struct e
 
 bool do_try(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct worker_check c = {.budget = EXPLORE_BUDGET, .seed = 1, .model = d->model};
+    struct worker_check c = settings_of(d);
 
     (void)words, (void)after;
     if (!debugger_need_check(d, e))

@@ -10,6 +10,7 @@
 #include "tui/debugger.h"
 #include "tui/words.h"
 #include "views/change.h"
+#include "views/output.h"
 #include "views/stack.h"
 
 /* ---- what is in hand ---- */
@@ -47,7 +48,8 @@ static void know_verdict(struct debugger *d, const json_t *checker)
                                           : json_is_integer(signal) ? VERDICT_CRASHED
                                                                     : VERDICT_INCONSISTENT,
                                   .exit = (int)json_integer_value(json_object_get(checker, "exit")),
-                                  .signal = (int)json_integer_value(signal)};
+                                  .signal = (int)json_integer_value(signal),
+                                  .seconds = OUTPUT_UNTIMED};
     d->verdict_version = walk_version(d->walk);
     buf_clear(&d->output);
     buf_add(&d->output, json_string_value(output) ? json_string_value(output) : "",
@@ -77,10 +79,11 @@ bool debugger_walk_state(struct debugger *d, uint64_t number, struct error *e)
     if (!begin(d, &listed.state, e))
         return false;
     take_in_hand(d, xasprintf("state %" PRIu64, number), number, 0);
-    if (d->task == TASK_TEST) /* the output that comes is that state's */
+    if (d->task == TASK_TEST) /* the output that comes is that of the state being tested */
         return true;
     verdict_clear(&d->verdict);
-    d->verdict = (struct verdict){.kind = verdict};
+    d->verdict =
+        (struct verdict){.kind = verdict, .exit = OUTPUT_UNTOLD, .seconds = OUTPUT_UNTIMED};
     d->verdict_version = walk_version(d->walk);
     buf_clear(&d->output); /* it was another state's; what this one's checker said was not kept */
     d->desks[DESK_output].stale = true;

@@ -17,7 +17,7 @@ bool listing_open(struct findings *f, const char *given, const struct listing_mo
     return ok;
 }
 
-bool listing_text(struct view *v, bool details, struct error *e)
+bool listing_text(struct view *v, bool details, const char *nothing, struct error *e)
 {
     struct print p;
 
@@ -27,7 +27,7 @@ bool listing_text(struct view *v, bool details, struct error *e)
     bool ok = print_view(&p, v, e);
     fflush(stdout); /* before any message, where both go to one terminal */
     if (ok && !p.rows)
-        message(v->ops->count(v) ? "nothing passes the filters" : "there are none");
+        message("%s", v->ops->count(v) ? "nothing passes the filters" : nothing);
     return ok;
 }
 

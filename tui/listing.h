@@ -33,8 +33,9 @@ bool listing_open(struct findings *f, const char *given, const struct listing_mo
 
 typedef json_t *listing_json_fn(struct view *v, uint64_t row, struct error *e);
 
-/* Prints all rows as a table, details below each row when wished for. */
-bool listing_text(struct view *v, bool details, struct error *e);
+/* Prints all rows as a table, details below each row when wished for; and says it when there is
+ * nothing to list. */
+bool listing_text(struct view *v, bool details, const char *nothing, struct error *e);
 
 /* The same as a JSON array, an object a line, in printable ASCII. */
 bool listing_json(struct view *v, listing_json_fn *object, struct error *e);

@@ -82,20 +82,34 @@ static bool run_editor(const char *file, struct error *e)
            error_set(e, "%s failed; the note is as it was", editor);
 }
 
-static bool read_whole(const char *file, struct buf *out)
+static bool read_whole(const char *file, struct buf *out, struct error *e)
 {
     enum { NOTE_MAX = 64 << 10 };
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    FILE *f = fopen(file, "re");
 
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, buf_room(out, NOTE_MAX), NOTE_MAX);
-    close(fd);
-    out->n = n > 0 ? (size_t)n : 0;
+    if (!f)
+        return error_errno(e, "the note cannot be read again from %s", file);
+    out->n = fread(buf_room(out, NOTE_MAX + 1), 1, NOTE_MAX + 1, f);
+    bool ok = !ferror(f) || error_errno(e, "the note cannot be read again from %s", file);
+    fclose(f);
+    if (ok && out->n > NOTE_MAX)
+        ok = error_set(e, "a note has at most %d bytes", NOTE_MAX);
     while (out->n && out->at[out->n - 1] == '\n')
         out->n--;
     out->at[out->n] = 0;
-    return n >= 0;
+    return ok;
+}
+
+static bool write_whole(int fd, const char *text, const char *file, struct error *e)
+{
+    FILE *f = fdopen(fd, "w");
+
+    if (!f) {
+        close(fd);
+        return error_errno(e, "cannot write %s", file);
+    }
+    bool ok = fputs(text, f) >= 0;
+    return (fclose(f) == 0 && ok) || error_errno(e, "cannot write %s", file);
 }
 
 static void add_where(struct error *e, const char *file)
@@ -117,13 +131,13 @@ static bool edit_note(struct debugger *d, struct terminal *t, struct error *e)
         free(file);
         return false;
     }
-    bool ok = write(fd, d->wants_editor, strlen(d->wants_editor)) >= 0;
-    close(fd);
+    bool ok = write_whole(fd, d->wants_editor, file, e);
     terminal_leave(t);
-    ok = ok && run_editor(file, e) && read_whole(file, &text);
+    bool edited = ok && run_editor(file, e);
     terminal_return(t);
-    bool kept = ok && triage_note(d->session, (uint32_t)d->edited_bug, buf_string(&text), e);
-    if (ok && !kept)
+    bool kept = edited && read_whole(file, &text, e) &&
+                triage_note(d->session, (uint32_t)d->edited_bug, buf_string(&text), e);
+    if (edited && !kept && access(file, F_OK) == 0)
         add_where(e, file); /* what was written is not lost */
     else
         unlink(file);

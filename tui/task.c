@@ -90,9 +90,22 @@ static void tell_check(struct debugger *d, const json_t *report)
     size_t bugs = json_array_size(json_object_get(report, "bugs"));
     const json_t *states = json_object_get(report, "states");
 
-    debugger_say(d, "checked: %" JSON_INTEGER_FORMAT " states, %zu bug%s%s%s",
-                 json_integer_value(json_object_get(states, "distinct")), bugs,
-                 bugs == 1 ? "" : "s", *text_of(report, "cut") ? "; " : "", text_of(report, "cut"));
+    json_int_t distinct = json_integer_value(json_object_get(states, "distinct"));
+
+    debugger_say(d, "checked: %" JSON_INTEGER_FORMAT " state%s, %zu bug%s%s%s", distinct,
+                 distinct == 1 ? "" : "s", bugs, bugs == 1 ? "" : "s",
+                 *text_of(report, "cut") ? "; " : "", text_of(report, "cut"));
+}
+
+/* What is shown beside the states of a check is of the model that they were checked under. */
+static void follow_model(struct debugger *d)
+{
+    if (!d->checking || (d->loaded && model_is(&d->findings.analysis->graph->model, d->checking)))
+        return;
+    free(d->model);
+    d->model = d->checking;
+    d->checking = NULL;
+    debugger_reload(d);
 }
 
 static void take_done(struct debugger *d, const struct worker_event *event)
@@ -108,6 +121,7 @@ static void take_done(struct debugger *d, const struct worker_event *event)
     d->has_progress = false;
     if (!debugger_refresh(d, &e))
         debugger_complain(d, e.text);
+    follow_model(d);
 }
 
 /* The engine speaks to those who type options; here the way out is a command. */
@@ -128,7 +142,7 @@ static void complain_of_task(struct debugger *d, const char *text)
 static void end_task(struct debugger *d)
 {
     d->task = TASK_NONE;
-    d->has_progress = false;
+    d->has_progress = d->paused = false;
     debugger_stale(d);
 }
 
@@ -140,7 +154,7 @@ static void take_event(struct debugger *d, struct worker_event *event)
         d->progress = *event;
         *event = (struct worker_event){0};
         d->has_progress = true;
-        d->paused = d->progress.paused;
+        d->paused = d->progress.paused && !d->stopping; /* it may have been on its way */
         break;
     case WORKER_BUG:
         json_array_append(d->found, event->body);
@@ -205,7 +219,9 @@ bool task_progress(const struct debugger *d, struct overview_progress *out)
     out->phase = p->phase ? p->phase : "testing";
     out->done = p->counts.enumerated;
     out->budget = d->budget;
-    out->all = d->budget;
+    out->all = d->budget && (!p->counts.expected || p->counts.expected > d->budget)
+                   ? d->budget
+                   : p->counts.expected;
     out->inconsistent = p->counts.inconsistent;
     out->rate = p->rate;
     out->seconds_left = p->seconds_left;
@@ -217,11 +233,11 @@ bool task_progress(const struct debugger *d, struct overview_progress *out)
 /* Other rows than before: what differs is what one wants to see, and the difference follows. */
 static void show_new_state(struct debugger *d, struct pane *p)
 {
-    uint64_t first = state_view_first(p->view);
+    uint64_t first = state_view_first(p->view), rows = p->view->ops->count(p->view);
 
     pane_again(p);
-    if (first)
-        pane_select(p, first);
+    if (first || p->selected > rows)
+        pane_select(p, first ? first : rows);
     d->version++;
 }
 

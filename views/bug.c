@@ -70,11 +70,11 @@ static void add_ops(struct lines *l, const char *label, const json_t *ops, bool 
 }
 
 static void add_text(struct lines *l, const char *label, enum style style, const json_t *o,
-                     const char *key, int room)
+                     const char *key, int flags, int room)
 {
     struct buf text = {0};
 
-    report_add(&text, o, key, escape_locale() | ESCAPE_KEEP_NEWLINES);
+    report_add(&text, o, key, escape_locale() | flags);
     if (text.n)
         lines_fold(l, label, style, text.at, room, nothing);
     buf_free(&text);
@@ -177,14 +177,14 @@ struct view *bug_view(const json_t *bug, int columns)
 
     if (!json_is_object(bug))
         return lines_view(l);
-    add_text(l, "what", STYLE_PLAIN, bug, "summary", room);
+    add_text(l, "what", STYLE_PLAIN, bug, "summary", 0, room);
     add_ops(l, "survived", json_object_get(bug, "survived"), true);
     add_ops(l, "lost", json_object_get(bug, "lost"), false);
-    add_text(l, "legal", STYLE_RULE, bug, "rule", room);
+    add_text(l, "legal", STYLE_RULE, bug, "rule", 0, room);
     add_checker(l, bug, room);
     add_fix(l, bug, room);
     add_seen(l, bug);
     add_status(l, bug);
-    add_text(l, "note", STYLE_MARKER, bug, "note", room);
+    add_text(l, "note", STYLE_MARKER, bug, "note", ESCAPE_KEEP_NEWLINES, room);
     return lines_view(l);
 }

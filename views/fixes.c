@@ -51,18 +51,39 @@ static void add_outcome(struct lines *l, const json_t *bug, const char *label)
     buf_free(&word);
 }
 
-static void add_compared(struct lines *l, const json_t *tried)
+/* Syncs only rule states out, so a cause that the check did not tell of was there as well: its
+ * states showed another cause first. */
+static void add_hidden(struct lines *l, const json_t *tried, const json_t *fresh, int room)
+{
+    const json_t *id, *bug;
+    size_t i, k;
+
+    json_array_foreach(fresh, i, id)
+    {
+        struct buf text = {0};
+        buf_text(&text, "hidden by others until now: ");
+        json_array_foreach(json_object_get(tried, "bugs"), k, bug)
+        {
+            if (report_number(bug, "id") != json_integer_value(id))
+                continue;
+            report_add(&text, bug, "kind", escape_locale());
+            buf_text(&text, ": ");
+            report_add(&text, bug, "summary", escape_locale());
+        }
+        lines_fold(l, i ? "" : "more", STYLE_VERDICT_BAD, buf_string(&text), room, nothing);
+        buf_free(&text);
+    }
+}
+
+static void add_compared(struct lines *l, const json_t *tried, int room)
 {
     const json_t *compared = json_object_get(tried, "compared"), *bug;
-    size_t i, new = json_array_size(json_object_get(compared, "new"));
+    size_t i;
 
     lines_gap(l);
     json_array_foreach(json_object_get(compared, "bugs"), i, bug)
         add_outcome(l, bug, i ? "" : "bugs");
-    if (new)
-        cell_add(lines_add(l, "new", nothing), STYLE_VERDICT_BAD,
-                 "%zu bug%s that %s not there without it", new, new == 1 ? "" : "s",
-                 new == 1 ? "was" : "were");
+    add_hidden(l, tried, json_object_get(compared, "new"), room);
     if (!json_is_true(json_object_get(compared, "complete")))
         cell_add(lines_add(l, "", nothing), STYLE_WARNING,
                  "not all states were tried: gone is not certain");
@@ -75,6 +96,6 @@ struct view *fixes_view(struct session *s, const struct fix_list *list, const js
 
     add_fixes(l, s, list, lines_room(columns));
     if (json_is_object(json_object_get(tried, "compared")))
-        add_compared(l, tried);
+        add_compared(l, tried, lines_room(columns));
     return lines_view(l);
 }

@@ -15,31 +15,9 @@ struct output {
     vec_of(char *) lines; /* safe to show, without newlines */
     struct buf line;      /* the one that has begun, as it came */
     uint64_t left_out;    /* lines beyond the limit */
-    char *title;
-    char *ending; /* how it ended; NULL while it runs */
-    bool good;
+    char *ending;         /* how it ended, or what is said until then; NULL: nothing */
+    bool ended, good;
 };
-
-static void forget(struct output *o)
-{
-    for (size_t i = 0; i < o->lines.n; i++)
-        free(o->lines.at[i]);
-    o->lines.n = 0;
-    buf_clear(&o->line);
-    free(o->title);
-    free(o->ending);
-    o->title = o->ending = NULL;
-    o->left_out = 0;
-}
-
-void output_begin(struct view *v, const char *safe_title)
-{
-    struct output *o = (struct output *)v;
-
-    forget(o);
-    if (*safe_title)
-        o->title = xstrdup(safe_title);
-}
 
 static void end_line(struct output *o)
 {
@@ -71,24 +49,40 @@ void output_add(struct view *v, const char *bytes, size_t n)
     }
 }
 
+void output_note(struct view *v, const char *note)
+{
+    struct output *o = (struct output *)v;
+
+    free(o->ending);
+    o->ending = xstrdup(note);
+}
+
 void output_end(struct view *v, const struct verdict *verdict)
 {
     struct output *o = (struct output *)v;
+    struct buf how = {0};
     const char *signal = verdict->signal ? sigabbrev_np(verdict->signal) : NULL;
     const char *kind = verdict_name(verdict->kind);
 
     if (o->line.n)
         end_line(o);
-    free(o->ending);
+    o->ended = true;
     o->good = !verdict_is_bad(verdict);
+    buf_text(&how, kind);
     if (verdict->kind == VERDICT_HUNG)
-        o->ending = xasprintf("%s: not done in time", kind);
+        buf_text(&how, ": not done in time");
     else if (verdict->signal)
-        o->ending = xasprintf("%s: killed by SIG%s after %.2fs", kind, signal ? signal : "?",
-                              verdict->seconds);
-    else
-        o->ending =
-            xasprintf("%s: exit status %d after %.2fs", kind, verdict->exit, verdict->seconds);
+        buf_printf(&how, ": killed by SIG%s", signal ? signal : "?");
+    else if (verdict->exit != OUTPUT_UNTOLD)
+        buf_printf(&how, ": exit status %d", verdict->exit);
+    if (verdict->kind != VERDICT_HUNG && verdict->seconds >= 0)
+        buf_printf(&how, " after %.2fs", verdict->seconds);
+    else if (verdict->seconds < 0)
+        buf_text(&how, verdict->exit == OUTPUT_UNTOLD
+                           ? ", by the last check, which keeps no more; x runs it again"
+                           : ", in the last check");
+    output_note(v, buf_string(&how));
+    buf_free(&how);
 }
 
 /* --- The view ------------------------------------------------------------------------------ */
@@ -114,7 +108,7 @@ static uint64_t count(struct view *v)
 {
     const struct output *o = (struct output *)v;
 
-    return (o->title != NULL) + whole_lines(o) + (o->left_out > 0) + (o->ending != NULL);
+    return whole_lines(o) + (o->left_out > 0) + (o->ending != NULL);
 }
 
 static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
@@ -124,10 +118,6 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
     size_t at = (size_t)row - 1;
 
     (void)e;
-    if (o->title && at-- == 0) {
-        cell_text(c, STYLE_HEADING, o->title, strlen(o->title));
-        return true;
-    }
     if (at < whole_lines(o))
         cell_add(&out->cells[NUMBER], STYLE_DIM, "%zu", at + 1);
     if (at < o->lines.n)
@@ -139,6 +129,8 @@ static bool draw(struct view *v, uint64_t row, struct row *out, struct error *e)
         buf_free(&safe);
     } else if (o->left_out && at == whole_lines(o))
         cell_add(c, STYLE_DIM, "and %" PRIu64 " lines more", o->left_out);
+    else if (!o->ended)
+        cell_text(c, STYLE_DIM, o->ending, strlen(o->ending));
     else
         cell_add(c, o->good ? STYLE_VERDICT_GOOD : STYLE_VERDICT_BAD, "%s %s",
                  glyph(o->good ? GLYPH_GOOD : GLYPH_BAD), o->ending);
@@ -149,7 +141,9 @@ static void close_view(struct view *v)
 {
     struct output *o = (struct output *)v;
 
-    forget(o);
+    for (size_t i = 0; i < o->lines.n; i++)
+        free(o->lines.at[i]);
+    free(o->ending);
     vec_free(&o->lines);
     buf_free(&o->line);
     free(o);

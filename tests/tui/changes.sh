@@ -124,3 +124,31 @@ for screen in sorted tried checked checked-sorted; do
     grep -q '^▸ *2 .* confirmed$' "$place/$screen" || fail "$screen: another bug is selected"
     grep -q '^─ Bug 2 ' "$place/$screen" || fail "$screen: another bug is shown"
 done
+
+# A check under another model: what is shown beside its states is of that model, too.
+script model <<'END2'
+check model=xfs budget=200
+dump screen model
+bugs
+top
+open
+dump screen walked
+states
+dump screen states
+END2
+grep -q '^ flotsam .* xfs ' "$place/model" || fail "the model is still the old one"
+grep -q 'Schedule of bug 1 ' "$place/walked" || fail "a bug found under xfs cannot be walked through"
+grep -q 'does not fit' "$place/states" && fail "states are said not to fit the trace"
+
+# Taking back ends where the bug's schedule began; what was tested there keeps its words.
+script began <<'END2'
+go bug:1
+open
+toggle op:60
+undo
+dump screen began
+output
+dump screen output
+END2
+grep -q 'Schedule of bug 1 ' "$place/began" || fail "taking back left the bug"
+grep -q 'in the last check' "$place/output" || fail "an old verdict looks like a new one"

@@ -51,7 +51,7 @@ attempt() {
 gone='s.flotsam was deleted, moved or replaced .*; save FILE'
 for command in 'note that is lost' 'status confirmed' 'bookmark here' 'fix' 'note'; do
     attempt read_only 2 "$command"
-    says 's.flotsam is read-only, so nothing can be kept in it; save FILE'
+    says 's.flotsam is read-only, so nothing can be kept in it; copy it'
     attempt deleted 2 "$command"
     says "$gone"
 done
@@ -60,7 +60,13 @@ says "$gone"
 attempt replaced 2 'note x'
 says "$gone"
 attempt folder_read_only 2 'note x'
-says 's.flotsam cannot be written: its folder is read-only; save FILE'
+says 's.flotsam cannot be written: its folder is read-only; copy it'
+
+# A check says so before it runs a single checker.
+chmod 444 "$folder/s.flotsam"
+run 2 "${as_somebody[@]}" "$FLOTSAM" check "$folder/s.flotsam" --checker "touch $scratch/opened/ran"
+says 's.flotsam is read-only, so nothing can be kept in it; copy it'
+[ ! -e "$scratch/opened/ran" ] || fail "a checker ran although nothing can be kept"
 
 # The way out: everything is in the other file, and what is said goes there.
 attempt deleted 0 "save $scratch/opened/saved.flotsam" 'note kept after all' 'status confirmed' \

@@ -173,3 +173,23 @@ for name in dumb nonsense ''; do
     expect 'terminal'
     ended 2
 done
+
+# A note by an editor; and by one that leaves nothing to read.
+cat >"$scratch/editor" <<'EOF'
+#!/bin/sh
+echo 'looked into' >"$1"
+EOF
+chmod +x "$scratch/editor"
+start EDITOR="$scratch/editor" VISUAL=
+expect '^▸ *1 '
+press m
+expect '[+]note'
+press Q
+ended 0
+start EDITOR=rm VISUAL=
+expect '^▸ *1 '
+press m
+expect 'the note cannot be read again'
+expect '[+]note'
+press Q
+ended 0
