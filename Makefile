@@ -56,6 +56,7 @@ help:
 	'make test            install what is missing, build, run all tests; T="cli/ unit/log": only those' \
 	'make unit            build and run the unit tests' \
 	'make fuzz            run each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS))' \
+	'make bench           the five benchmarks that follow, one after the other' \
 	'make bench-record    what recording costs, against native and strace' \
 	'make bench-stores    what tracing stores costs, against native and other Valgrind tools' \
 	'make bench-check     what checking costs: LevelDB, and states a second' \

@@ -122,13 +122,31 @@ bool do_change(struct debugger *d, const char *words, enum after *after, struct 
     return true;
 }
 
+/* The request that a command's name, or a key, stands for. */
+static enum request request_meant(const struct debugger *d, const char *word, struct error *e)
+{
+    uint32_t key = key_find(word, strlen(word));
+    const char *command = key == TYPED_NOTHING ? word : keymap_get(&d->keymap, key);
+
+    if (command)
+        return request_find(command, strcspn(command, " "), e);
+    error_set(e, "the key %s means nothing; bind gives it a meaning", word);
+    return REQUEST_COUNT;
+}
+
 bool do_help(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    if (d->desk == DESK_help)
+    enum request meant = *words ? request_meant(d, words, e) : REQUEST_COUNT;
+
+    if (*words && meant == REQUEST_COUNT)
+        return false;
+    if (!*words && d->desk == DESK_help)
         return do_back(d, words, after, e);
     debugger_go(d, DESK_help, NULL);
     struct pane *p = desk_main(debugger_desk(d));
-    if (p->selected == 1) /* the title of a section; commands are what one reads about */
+    if (*words)
+        pane_select_amid(p, help_row(p->view, request_info(meant)->name));
+    else if (p->selected == 1) /* the title of a section; commands are what one reads about */
         pane_move(p, 1);
     return true;
 }

@@ -55,7 +55,7 @@
     X(change, "change", "i", "", VIEW, "what the last step or toggle did, op by op, and why")      \
     X(lint, "lint", "P", "", VIEW, "work for durability that is wasted, or missing")               \
     X(links, "links", "l", "", VIEW, "everything that the row is connected with")                  \
-    X(help, "help", "? F1", "", VIEW, "keys and commands")                                         \
+    X(help, "help", "? F1", "[COMMAND]", VIEW, "keys and commands; what one of them does")         \
     X(step, "step", "s", "[N]", STEP, "one op further survives")                                   \
     X(step_back, "step-back", "S", "[N]", STEP, "one op less")                                     \
     X(sync, "sync", "n", "[N]", STEP, "on to the next sync")                                       \

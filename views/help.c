@@ -58,6 +58,20 @@ static void close_view(struct view *v)
     free(h);
 }
 
+uint64_t help_row(struct view *v, const char *name)
+{
+    const struct help *h = (struct help *)v;
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < h->rows.n; i++) {
+        const struct help_row *r = &h->rows.at[i];
+        if (!r->heading && strcspn(r->entry->name, " ") == length &&
+            strncmp(r->entry->name, name, length) == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
 struct view *help_view(const struct help_entry *entries, size_t n)
 {
     static const struct view_ops ops = {

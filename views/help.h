@@ -17,4 +17,7 @@ struct help_entry {
 /* Our own texts, which must outlive the view. */
 struct view *help_view(const struct help_entry *entries, size_t n);
 
+/* The row of a command, by the first word of its name; 0 when there is none. */
+uint64_t help_row(struct view *v, const char *name);
+
 #endif

@@ -29,7 +29,9 @@ LIBS_pmdk    := -lpmemobj
 FLAGS_pmemobj := -std=gnu11 -Wno-pedantic
 FLAGS_pmdk    := $(FLAGS_pmemobj)
 
-.PHONY: real eval compare bench-record bench-stores bench-check bench-scale bench-ui
+BENCHES      := record stores check scale ui
+
+.PHONY: real eval compare bench $(addprefix bench-,$(BENCHES))
 real: $(REAL)
 
 $(O)/tests/real/stress: tests/real/stress.c tests/real/stress_actions.c tests/real/stress.h
@@ -86,6 +88,14 @@ eval: deps-test
 compare: deps-test
 	+@$(BUILD) all $(EVAL)
 	@$(OUTSIDE) O=$(O) tests/real/eval/compare $(if $(ROWS),$(ROWS),--update README.md)
+
+# All benches run, whichever fails.
+bench: deps-test
+	+@$(BUILD) all test-programs
+	+@failed=; for b in $(BENCHES); do \
+	    printf '\n== bench-%s\n' $$b; \
+	    $(MAKE) --no-print-directory bench-$$b || failed="$$failed bench-$$b"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 bench-record: $(O)/flotsam $(O)/tests/real/leveldb $(O)/tests/bench/writes
 	@O=$(O) tests/bench/record
