@@ -78,8 +78,8 @@ static bool find_actions(struct analysis *a, const struct interrupt *interrupt, 
         }
         if (!count && (!call_is_sync(event.call) || (event.traits & EVENT_FAILED)))
             continue;
-        vec_push(&actions,
-                 (struct action){n, event.thread, event.stack, first, (uint32_t)count, event.call});
+        vec_push(&actions, (struct action){n, event.thread, event.stack, first, (uint32_t)count,
+                                           event.call, event_syncs(&event)});
     }
     a->actions = actions.at;
     a->action_count = actions.n;

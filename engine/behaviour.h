@@ -36,7 +36,8 @@ struct action {
     uint32_t thread;
     uint32_t stack;
     uint32_t first_op, op_count;
-    uint32_t call; /* the family: enum call */
+    uint16_t call; /* the family: enum call */
+    bool syncs;    /* a sync, or a write that is its own */
 };
 
 /* The object that an action stores to. Types are keys, equal for equal ones; 0 is none. */

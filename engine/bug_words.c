@@ -64,7 +64,9 @@ static void add_deed(struct buf *out, const struct said *s, bool done)
         [CALL_FALLOCATE] = "allocated",
     };
     if (!s->op) {
-        if (*s->printed)
+        if (s->event.call == CALL_MARKER)
+            buf_printf(out, "marker \"%s\" passed", s->printed);
+        else if (*s->printed)
             buf_printf(out, "\"%s\" printed", s->printed);
         else
             buf_text(out, "an empty line printed");

@@ -22,6 +22,11 @@ bool call_is_sync(uint16_t call)
            call == CALL_SYNCFS || call == CALL_MSYNC || call == CALL_FENCE;
 }
 
+bool event_syncs(const struct event *event)
+{
+    return call_is_sync(event->call) || event->traits & (EVENT_SYNC | EVENT_DSYNC);
+}
+
 char *syscall_name(uint16_t number)
 {
     return seccomp_syscall_resolve_num_arch(SCMP_ARCH_X86_64, number);

@@ -15,6 +15,10 @@ const char *call_name(uint16_t call);
 /* Whether calls of a family are syncs, whatever they sync and whether they succeed. */
 bool call_is_sync(uint16_t call);
 
+/* Whether the call is one, or a write that syncs itself. */
+struct event;
+bool event_syncs(const struct event *event);
+
 /* The name of a system call; NULL when the number has none. The caller frees it. */
 char *syscall_name(uint16_t number);
 

@@ -99,7 +99,7 @@ static bool knows_less(struct session *s, const json_t *report, const struct exp
         return false;
     json_t *before = report_load(s, NULL);
     const json_t *had = json_object_get(before, "states"), *has = json_object_get(report, "states");
-    bool less = before && report_number(has, "distinct") < report_number(had, "distinct");
+    bool less = before && report_number(has, "tested") < report_number(had, "tested");
     json_decref(before);
     return less;
 }
@@ -114,8 +114,10 @@ static bool explore(struct analysis *a, const struct check_options *options,
     if (done) {
         times->check = seconds_since(begin);
         *report = report_build(a, c.exploration, bugs, &options->explore, times);
-        done = knows_less(a->session, *report, c.exploration, options->fix_count > 0) ||
-               store(a, c.exploration, bugs, *report, options->fix_count > 0, e);
+        if (knows_less(a->session, *report, c.exploration, options->fix_count > 0))
+            json_object_set_new(*report, "kept", json_false());
+        else
+            done = store(a, c.exploration, bugs, *report, options->fix_count > 0, e);
         if (!done) {
             json_decref(*report);
             *report = NULL;

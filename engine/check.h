@@ -33,7 +33,9 @@ bool check_complete(struct check_options *options, struct session *s, struct err
 uint64_t check_setting(struct session *s, const char *key, uint64_t otherwise);
 
 /* *report is the document (report.h), the caller's. False when it could not be done; an
- * interruption is no failure, the report says so then ("complete": false). */
+ * interruption is no failure, the report says so then ("interrupted": true). When it had seen less
+ * by then than the check before, that one's report stays in the session ("kept": false): bugs by
+ * their numbers are that one's. */
 bool check_run(struct session *s, const struct check_options *options, json_t **report,
                struct error *e);
 

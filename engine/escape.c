@@ -130,6 +130,27 @@ char *escape_text(const char *text)
     return b.at;
 }
 
+char *escape_zeros(const char *bytes, size_t n)
+{
+    enum { FEW = 3 };
+    struct buf b = {0};
+    buf_text(&b, "");
+    for (size_t i = 0; i < n;) {
+        size_t from = i;
+        while (i < n && bytes[i])
+            i++;
+        buf_add(&b, bytes + from, i - from);
+        from = i;
+        while (i < n && !bytes[i])
+            i++;
+        if (i - from > FEW)
+            buf_printf(&b, "[%zu zero bytes]", i - from);
+        for (; i - from <= FEW && from < i; from++)
+            buf_text(&b, "\\0");
+    }
+    return b.at;
+}
+
 static int width_of(uint32_t c)
 {
     int width = c < 0x80 ? 1 : wcwidth((wchar_t)c);

@@ -30,6 +30,10 @@ void escape_add(struct buf *b, const char *bytes, size_t n, int flags);
 /* The same for a string in the locale in force, as a string of its own that the caller frees. */
 char *escape_text(const char *text);
 
+/* Bytes as a string that the caller frees, not made safe: \0 stands for each zero byte in it, or
+ * [4096 zero bytes] for many on end. */
+char *escape_zeros(const char *bytes, size_t n);
+
 /* Columns that safe text takes: wide characters take two, combining ones none. */
 int escape_width(const char *safe);
 

@@ -11,7 +11,9 @@
 #include <xxhash.h>
 
 #include "engine/buf.h"
+#include "engine/escape.h"
 #include "engine/moment.h"
+#include "engine/pool_command.h"
 
 static const char *const strategies[] = {
     [STRATEGY_REPRESENTATIVE] = "representative",
@@ -46,13 +48,12 @@ const char *strategy_name(enum strategy s)
 /* ---- who checks ---- */
 
 /* A checker that was edited is another checker: its old verdicts must not be taken for its own. So
- * it is its command together with the contents of the files that the command names. */
-static void add_contents(struct buf *out, const char *folder, const char *word)
+ * it is its command together with the contents of the files that the command names: those that a
+ * word leads to from the checker's folder, and programs of that name. */
+static void add_contents(struct buf *out, const char *path)
 {
     struct stat st;
-    char *path = *word == '/' || !folder ? xstrdup(word) : xasprintf("%s/%s", folder, word);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    free(path);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
         void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes != MAP_FAILED) {
@@ -64,14 +65,25 @@ static void add_contents(struct buf *out, const char *folder, const char *word)
         close(fd);
 }
 
+static void add_word(struct buf *out, const char *folder, const char *word)
+{
+    char *below = *word == '/' ? xstrdup(word) : xasprintf("%s/%s", folder, word);
+    char *program = strchr(word, '/') ? NULL : pool_command_find(word, folder);
+    add_contents(out, below);
+    if (program)
+        add_contents(out, program);
+    free(program);
+    free(below);
+}
+
 static char *checker_identity(const struct explore_options *options)
 {
+    static const char between[] = " \t\n\"'`;&|()<>";
     struct buf out = {0};
     char *words = xstrdup(options->checker), *rest;
     buf_text(&out, options->checker);
-    for (char *word = strtok_r(words, " \t\"'", &rest); word;
-         word = strtok_r(NULL, " \t\"'", &rest))
-        add_contents(&out, options->cwd, word);
+    for (char *word = strtok_r(words, between, &rest); word; word = strtok_r(NULL, between, &rest))
+        add_word(&out, options->cwd ? options->cwd : ".", word);
     free(words);
     char *identity = xstrdup(buf_string(&out));
     buf_free(&out);
@@ -80,12 +92,55 @@ static char *checker_identity(const struct explore_options *options)
 
 /* ---- making one ---- */
 
+/* Of each file, what was ever put into it, and where that ends. Zeros take no room. */
+struct extents_seen {
+    size_t n;
+    struct {
+        uint64_t bytes, end;
+    } * files;
+};
+
+static bool see_extent(void *data, uint32_t file, uint64_t offset, uint64_t size, uint64_t payload)
+{
+    struct extents_seen *seen = data;
+    if (file >= seen->n || payload == PAYLOAD_ZEROS)
+        return true;
+    seen->files[file].bytes += size;
+    if (offset + size > seen->files[file].end)
+        seen->files[file].end = offset + size;
+    return true;
+}
+
+/* How many bytes one state, and what is kept for the next ones, takes at most. What cannot be read
+ * is complained of later. */
+static uint64_t room_for_state(struct analysis *a)
+{
+    enum { BLOCK = 4096 };
+    uint64_t room = 0;
+    struct extents_seen seen = {.n = (size_t)session_file_count(a->session) + 1};
+    seen.files = xcalloc(seen.n, sizeof *seen.files);
+    session_image(a->session, &(struct image_visitor){.extent = see_extent}, &seen, NULL);
+    for (size_t i = 0; i < a->graph->n; i++) {
+        const struct op *op = &a->graph->ops[i];
+        if ((op->kind == OP_DATA || op->kind == OP_STORE) && !(op->flags & OP_CARRIED))
+            see_extent(&seen, op->file, op->offset, op->length, op->payload);
+    }
+    for (size_t i = 0; i < seen.n; i++) {
+        uint64_t most =
+            seen.files[i].bytes < seen.files[i].end ? seen.files[i].bytes : seen.files[i].end;
+        room += (most + 2 * BLOCK - 1) / BLOCK * BLOCK; /* its last block, and the file itself */
+    }
+    free(seen.files);
+    return room;
+}
+
 /* The pool comes first: its processes begin as copies of this one. */
 static bool make_pool(struct exploration *x, struct error *e)
 {
     struct pool_options options = {.command = x->options.checker,
                                    .dir = x->options.dir,
                                    .folder = x->options.cwd,
+                                   .room = room_for_state(x->analysis),
                                    .jobs = x->options.jobs,
                                    .timeout = x->options.timeout};
     if (!pool_new(&x->pool, &options, e))
@@ -169,7 +224,7 @@ static struct verdict verdict_of(const struct pool_verdict *from)
                             .exit = from->exit_status,
                             .signal = from->signal,
                             .seconds = from->seconds,
-                            .output = xstrndup(from->output, from->output_size)};
+                            .output = escape_zeros(from->output, from->output_size)};
 }
 
 /* How long a wait for a checker lasts before whoever started the exploration is asked again. */
@@ -257,7 +312,8 @@ static bool start_checker(struct exploration *x, uint64_t ticket, uint64_t told_
     *worker_out = worker;
     struct state *state = stepper_state(x->stepper);
     if (!scene_sync(x->scenes.at[worker], state, e))
-        return false;
+        return error_prefix(e, "no crash state in %s (TMPDIR names another place)",
+                            pool_lower(x->pool, worker));
     /* A checker whose verdicts do not depend on what was told is not told. */
     struct told_until told = told_before(x->told, x->options.acknowledgements ? told_until : 0);
     char *markers = xstrndup(told.markers, told.markers_size);
@@ -285,7 +341,8 @@ static bool find_verdict(struct exploration *x, const struct verdict_key *key, s
 {
     if (!verdicts_find(x->verdicts, key, out))
         return false;
-    if (out->kind != VERDICT_HUNG || out->seconds >= x->options.timeout)
+    bool had_less = x->options.timeout <= 0 || out->seconds < x->options.timeout;
+    if (out->kind != VERDICT_HUNG || !had_less)
         return true;
     verdict_clear(out);
     return false;

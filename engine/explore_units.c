@@ -192,8 +192,9 @@ static bool unit_level(struct exploration *x, struct unit *u, uint32_t level, st
 static void expect(struct exploration *x)
 {
     enum { UNITS_COUNTED = 256, EFFORT = IDEALS_COUNT_EFFORT / UNITS_COUNTED };
-    uint64_t most = x->options.budget ? x->options.budget : UINT64_MAX, sum = 0;
-    if (x->units.n > most) { /* each has one at least */
+    uint64_t most = x->options.budget ? x->options.budget : UINT64_MAX;
+    uint64_t sum = x->counts.enumerated; /* of the units before these */
+    if (x->units.n > most) {             /* each has one at least */
         x->counts.expected = most;
         return;
     }
@@ -359,14 +360,16 @@ static bool at_fixes(struct exploration *x, struct error *e)
     return true;
 }
 
-/* What was issued when a sync began, and when it had returned. */
+/* What was issued when a sync began, and when it had returned. A write that syncs itself begins to
+ * when it has written. */
 static bool at_syncs(struct exploration *x, struct error *e)
 {
     struct analysis *a = x->analysis;
     for (size_t i = 0; i < a->action_count && !exploration_ended(x); i++) {
-        if (!call_is_sync((uint16_t)a->actions[i].call))
+        if (!a->actions[i].syncs)
             continue;
-        uint32_t next = a->graph->event_first[a->actions[i].event];
+        bool writes = !call_is_sync(a->actions[i].call);
+        uint32_t next = a->graph->event_first[a->actions[i].event + writes];
         struct schedule s = {.last = next ? next - 1 : NO_OP};
         if (!exploration_visit(x, &s, &whole_trace, e))
             return false;

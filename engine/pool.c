@@ -350,7 +350,8 @@ bool pool_new(struct pool **out, const struct pool_options *options, struct erro
     }
     if (good) {
         settle_dir(p);
-        good = pool_store_open(&p->store, p->options.work, p->options.dir, p->options.room, e) &&
+        good = pool_store_open(&p->store, p->options.work, p->options.dir,
+                               p->options.room * (uint64_t)p->count, e) &&
                choose_way(p, e);
     }
     if (!good) {

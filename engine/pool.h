@@ -48,7 +48,7 @@ struct pool_options {
     uint64_t file_size_limit; /* of one file that the checker writes; 0: no limit */
     uint64_t disk_limit;      /* of all that one run writes to the state; 0: a share of memory */
     size_t output_limit;      /* how much of the output is kept; 0: POOL_OUTPUT_LIMIT */
-    uint64_t room;            /* what the lowers will need in all; decides where they lie */
+    uint64_t room;            /* bytes that one lower may need; decides where they lie */
     const char *work;         /* where the lowers lie; NULL: /dev/shm, else $TMPDIR, else /tmp */
     enum pool_way way;        /* for tests and for people who know better */
 };

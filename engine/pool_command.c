@@ -74,8 +74,7 @@ static int why_not(const char *path)
     return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* Where PATH leads for a name without a slash; NULL: nowhere. The caller frees it. */
-static char *find_in_path(const char *name, const char *folder)
+char *pool_command_find(const char *name, const char *folder)
 {
     const char *at = getenv("PATH");
     if (!at)
@@ -139,7 +138,7 @@ static bool find_program(const char *word, const char *folder, char **out, struc
             return false;
         }
     } else {
-        full = find_in_path(word, folder);
+        full = pool_command_find(word, folder);
         if (!full)
             return shell_knows(word) ||
                    error_set(e, "checker not found: %s is not in PATH; give one with --checker",

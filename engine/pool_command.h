@@ -22,4 +22,7 @@ bool pool_command_make(struct pool_command *c, const char *command, const char *
                        const char *folder, struct error *e);
 void pool_command_free(struct pool_command *c);
 
+/* The program that a name without a slash stands for, by PATH; NULL: none. The caller frees it. */
+char *pool_command_find(const char *name, const char *folder);
+
 #endif

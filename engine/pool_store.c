@@ -58,10 +58,10 @@ static bool is_inside(const char *path, const char *folder)
     return inside;
 }
 
-static bool has_room(const char *base, uint64_t room)
+static uint64_t bytes_free(const char *base)
 {
     struct statvfs st;
-    return statvfs(base, &st) == 0 && (uint64_t)st.f_bavail * st.f_frsize >= room;
+    return statvfs(base, &st) == 0 ? (uint64_t)st.f_bavail * st.f_frsize : 0;
 }
 
 /* The store in base, an existing folder; what fails is in errno. */
@@ -89,36 +89,60 @@ static bool make_in(struct pool_store *s, const char *base)
     return false;
 }
 
+struct choice {
+    char *base; /* NULL: it is none */
+    uint64_t free;
+};
+
+static struct choice choose(const char *path, const char *outside, struct error *e)
+{
+    struct choice c = {.base = realpath(path, NULL)};
+    if (!c.base) {
+        error_errno(e, "no place for crash states: %s", path);
+    } else if (is_inside(c.base, outside)) {
+        error_set(e, "no place for crash states: %s lies in the data directory", c.base);
+        free(c.base);
+        c.base = NULL;
+    } else {
+        c.free = bytes_free(c.base);
+    }
+    return c;
+}
+
+/* The first with room; when there is none, the one with the most: it may still do. */
+static struct choice *best_of(struct choice *at, size_t n, uint64_t room)
+{
+    struct choice *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (at[i].base && at[i].free >= room)
+            return &at[i];
+        if (at[i].base && (!best || at[i].free > best->free))
+            best = &at[i];
+    }
+    return best;
+}
+
 bool pool_store_open(struct pool_store *s, const char *work, const char *outside, uint64_t room,
                      struct error *e)
 {
-    const char *choices[] = {"/dev/shm", getenv("TMPDIR"), "/tmp", "/var/tmp"};
-    size_t n = sizeof choices / sizeof *choices;
-    if (work) {
-        choices[0] = work;
-        n = 1;
-    }
+    const char *paths[] = {"/dev/shm", getenv("TMPDIR"), "/tmp", "/var/tmp"};
+    struct choice choices[sizeof paths / sizeof *paths] = {0}, *best;
+    size_t n = work ? 1 : sizeof paths / sizeof *paths;
+    if (work)
+        paths[0] = work;
+    for (size_t i = 0; i < n; i++)
+        if (paths[i])
+            choices[i] = choose(paths[i], outside, e);
     *s = (struct pool_store){.lock = -1};
-    for (size_t i = 0; i < n; i++) {
-        char *base = choices[i] ? realpath(choices[i], NULL) : NULL;
-        if (!base) {
-            if (choices[i])
-                error_errno(e, "no place for crash states: %s", choices[i]);
-            continue;
-        }
-        bool made = false;
-        if (is_inside(base, outside))
-            error_set(e, "no place for crash states: %s lies in the data directory", base);
-        else if (!has_room(base, room))
-            error_set(e, "no place for crash states: %s has less than %llu MiB free", base,
-                      (unsigned long long)(room >> 20));
-        else if (!(made = make_in(s, base)))
-            error_errno(e, "no place for crash states: %s", base);
-        free(base);
-        if (made)
-            return true;
+    while (!s->path && (best = best_of(choices, n, room))) {
+        if (!make_in(s, best->base))
+            error_errno(e, "no place for crash states: %s", best->base);
+        free(best->base);
+        best->base = NULL;
     }
-    return false;
+    for (size_t i = 0; i < n; i++)
+        free(choices[i].base);
+    return s->path;
 }
 
 void pool_store_close(struct pool_store *s)

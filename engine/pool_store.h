@@ -17,8 +17,8 @@ struct pool_store {
     int lock;   /* −1: there is none */
 };
 
-/* Makes a new folder in `work` (NULL: /dev/shm, $TMPDIR, /tmp, whichever is first writable with
- * `room` bytes), outside of `outside` (NULL: anywhere). */
+/* Makes a new folder in `work` (NULL: /dev/shm, $TMPDIR, /tmp, /var/tmp, whichever is the first
+ * writable one with `room` bytes, or else with the most), outside of `outside` (NULL: anywhere). */
 bool pool_store_open(struct pool_store *s, const char *work, const char *outside, uint64_t room,
                      struct error *e);
 

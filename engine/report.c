@@ -121,18 +121,42 @@ json_t *report_event(struct analysis *a, uint64_t number, bool stack)
     return event_json(a, &event, number, stack);
 }
 
-static json_t *print_json(struct analysis *a, uint64_t number)
+/* Bytes of what a program told. */
+enum { MOST_SHOWN = 4096 };
+
+static void set_bytes(json_t *out, const char *key, const char *bytes, size_t n)
 {
-    enum { MOST_SHOWN = 4096 };
+    char *text = escape_zeros(bytes, n);
+    json_object_set_new(out, key, report_string(text));
+    free(text);
+}
+
+/* An acknowledgement: printed, or a marker. */
+static json_t *telling_json(struct analysis *a, uint64_t number)
+{
     struct event event = {0};
     session_event(a->session, number, &event, NULL);
     json_t *out = event_json(a, &event, number, true);
     size_t size = event.size < MOST_SHOWN ? event.size : MOST_SHOWN;
     char *bytes = xcalloc(size + 1, 1);
     if (session_payload(a->session, event.payload, 0, bytes, size, NULL))
-        json_object_set_new(out, "text", report_string(bytes));
+        set_bytes(out, "text", bytes, size);
     free(bytes);
     return out;
+}
+
+/* The last lines of what had been told, and how many bytes there were before: a run may print more
+ * than a report can hold, and once for each bug. */
+static void set_told(json_t *out, const char *key, const char *key_before, const char *bytes,
+                     size_t size)
+{
+    size_t from = size > MOST_SHOWN ? size - MOST_SHOWN : 0;
+    const char *line = from ? memchr(bytes + from, '\n', size - from - 1) : NULL;
+    if (line)
+        from = (size_t)(line + 1 - bytes);
+    set_bytes(out, key, bytes + from, size - from);
+    if (from)
+        json_object_set_new(out, key_before, json_integer((json_int_t)from));
 }
 
 void report_object(json_t *out, struct analysis *a, const struct behaviour *b)
@@ -212,7 +236,7 @@ json_t *report_bug(struct analysis *a, struct exploration *x, const struct bug *
     if (b->survived != NO_OP)
         json_array_append_new(survived, report_op(a, b->survived, true));
     else if (b->told)
-        json_array_append_new(survived, print_json(a, b->told));
+        json_array_append_new(survived, telling_json(a, b->told));
     json_object_set_new(out, "lost", lost);
     json_object_set_new(out, "survived", survived);
     json_object_set_new(out, "rule", report_string(b->rule));
@@ -222,9 +246,8 @@ json_t *report_bug(struct analysis *a, struct exploration *x, const struct bug *
     json_object_set_new(out, "status", report_string("new"));
     json_object_set_new(out, "checker", checker_json(&b->verdict));
     struct told_until told = told_before(exploration_told(x), b->told_until);
-    char *printed = xstrndup(told.printed, told.printed_size);
-    json_object_set_new(out, "told", report_string(printed));
-    free(printed);
+    set_told(out, "told", "told_before", told.printed, told.printed_size);
+    set_told(out, "markers", "markers_before", told.markers, told.markers_size);
     return out;
 }
 
@@ -359,6 +382,8 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
     json_object_set_new(out, "effort", effort_json(c));
     if (!c->complete)
         json_object_set_new(out, "cut", report_string(c->cut));
+    if (c->stopped)
+        json_object_set_new(out, "interrupted", json_true());
     if (a->graph->fix_count)
         set_fixes(out, a);
     for (size_t i = 0; i < bugs->n; i++)

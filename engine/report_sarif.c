@@ -305,9 +305,9 @@ static void set_locations(json_t *result, const json_t *bug)
 
 static json_t *result_of(const json_t *report, const json_t *bug, struct map *seen)
 {
-    static const char *const kept[] = {
-        "id",      "kind",        "rule", "fix",   "behaviour", "states",       "status",
-        "checker", "crash_event", "told", "cause", "note",      "duplicate_of", NULL};
+    static const char *const kept[] = {"id",      "kind",   "rule",    "fix",          "behaviour",
+                                       "states",  "status", "checker", "crash_event",  "told",
+                                       "markers", "cause",  "note",    "duplicate_of", NULL};
     json_t *out = json_object(), *properties = json_object();
     set_rule(out, bug);
     json_object_set_new(out, "kind", json_string("fail"));

@@ -179,17 +179,39 @@ static void add_checker(struct buf *out, const json_t *bug)
     buf_char(out, '\n');
 }
 
+static void add_crash_event(struct buf *text, const json_t *bug)
+{
+    if (json_is_integer(json_object_get(bug, "crash_event")))
+        buf_printf(text, " (the last event that had begun is %" JSON_INTEGER_FORMAT ")",
+                   report_number(bug, "crash_event"));
+}
+
+/* What has been told, and after how many bytes more than are shown. */
+static void add_told(struct buf *out, struct buf *text, const json_t *bug, const char *key,
+                     const char *key_before)
+{
+    if (report_number(bug, key_before) > 0)
+        buf_printf(text, ", after %" JSON_INTEGER_FORMAT " bytes more",
+                   report_number(bug, key_before));
+    paragraph(out, INDENT, INDENT, text);
+    quote(out, bug, key);
+}
+
 static void add_acknowledged(struct buf *out, const json_t *bug)
 {
     struct buf text = {0};
-    buf_text(&text, "What had been acknowledged: ");
-    buf_text(&text, report_has(bug, "told") ? "by then the program had printed"
-                                            : "nothing, the program had not printed anything yet");
-    if (json_is_integer(json_object_get(bug, "crash_event")))
-        buf_printf(&text, " (the last event that had begun is %" JSON_INTEGER_FORMAT ")",
-                   report_number(bug, "crash_event"));
-    paragraph(out, INDENT, INDENT, &text);
-    quote(out, bug, "told");
+    bool printed = report_has(bug, "told"), marked = report_has(bug, "markers");
+    buf_printf(&text, "What had been acknowledged: %s",
+               printed  ? "by then the program had printed"
+               : marked ? "by then the program had passed these markers"
+                        : "nothing, the program had not printed anything yet");
+    add_crash_event(&text, bug);
+    add_told(out, &text, bug, printed ? "told" : "markers",
+             printed ? "told_before" : "markers_before");
+    if (printed && marked) {
+        buf_text(&text, "It had also passed these markers");
+        add_told(out, &text, bug, "markers", "markers_before");
+    }
     buf_char(out, '\n');
 }
 
@@ -327,8 +349,8 @@ static void add_states(struct buf *text, const json_t *report)
         report_count(text, (json_int_t)bugs, "cause");
     }
     if (bugs && report_number(report, "shrinking") > 0) {
-        buf_text(text, " (found by ");
-        report_count(text, report_number(report, "shrinking"), "more checker run");
+        buf_text(text, " (found by looking at ");
+        report_count(text, report_number(report, "shrinking"), "more state");
         buf_char(text, ')');
     }
     buf_text(text, ". ");

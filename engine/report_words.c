@@ -74,7 +74,7 @@ void report_add_op(struct buf *out, const json_t *op, int flags)
         buf_char(out, ')');
         return;
     }
-    if (is(op, "call", "print")) {
+    if (is(op, "call", "print") || is(op, "call", "marker")) {
         buf_text(out, " \"");
         report_add(out, op, "text", flags);
         buf_char(out, '"');
@@ -207,6 +207,9 @@ const char *report_caveat(const json_t *report)
     const json_t *states = json_object_get(report, "states");
     if (json_array_size(json_object_get(report, "bugs")))
         return NULL;
+    if (report_number(states, "inconsistent") > 0 &&
+        json_is_true(json_object_get(report, "interrupted")))
+        return "The check was interrupted before the cause of the inconsistent states was found.";
     if (report_number(states, "inconsistent") > 0)
         return "No cause was found for the inconsistent states: they did not fail again when they "
                "were looked into. A checker must say the same of the same state each time.";

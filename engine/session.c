@@ -289,10 +289,14 @@ void session_close(struct session *s)
 {
     if (!s)
         return;
-    struct map *maps[] = {&s->meta,  &s->strings, &s->modules, &s->stacks,
-                          &s->files, &s->threads, &s->sources};
+    struct map *maps[] = {&s->strings, &s->modules, &s->stacks,
+                          &s->files,   &s->threads, &s->sources};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         map_free_owned(maps[i]);
+    map_free(&s->meta);
+    for (size_t i = 0; i < s->facts.n; i++)
+        free(s->facts.at[i]);
+    vec_free(&s->facts);
     for (int i = 0; i < CACHED_BLOCKS; i++) {
         free(s->chunks.blocks[i].data);
         free(s->packs.blocks[i].data);

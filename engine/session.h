@@ -41,8 +41,11 @@ void session_close(struct session *s);
 const char *session_path(const struct session *s);
 struct sqlite3 *session_db(struct session *s); /* for the modules that keep tables of their own */
 
-/* NULL when the key is absent. Valid until the session is closed. */
+/* NULL when the key is absent. Valid until the session is closed, whatever is written meanwhile. */
 const char *session_meta(struct session *s, const char *key);
+
+/* From now on what another process wrote meanwhile is seen as well. */
+void session_read_meta_again(struct session *s);
 
 /* Whether the backend saw stores to mapped files: they are in the trace then. */
 bool session_has_stores(struct session *s);

@@ -11,6 +11,7 @@
 #include "engine/session.h"
 #include "engine/session_block.h"
 #include "engine/session_schema.h"
+#include "engine/vec.h"
 
 enum query {
     QUERY_META,
@@ -53,7 +54,9 @@ struct session {
     struct limits limits;
     uint64_t events; /* as many as there were at opening */
     /* Numbers, keys and paths to allocated objects. */
-    struct map meta, strings, modules, stacks, files, threads, sources;
+    struct map strings, modules, stacks, files, threads, sources;
+    struct map meta;      /* keys to what was read of them last */
+    vec_of(char *) facts; /* all values that were handed out */
     struct block_cache chunks, packs;
     struct unpacker *unpacker;
 };

@@ -50,9 +50,16 @@ const char *session_meta(struct session *s, const char *key)
     sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
     char *value = sqlite3_step(statement) == SQLITE_ROW ? column_string(statement, 0) : NULL;
     sqlite3_reset(statement);
-    if (value)
+    if (value) {
         *map_put(&s->meta, key, strlen(key), NULL) = (uintptr_t)value;
+        vec_push(&s->facts, value);
+    }
     return value;
+}
+
+void session_read_meta_again(struct session *s)
+{
+    map_free(&s->meta);
 }
 
 bool session_has_stores(struct session *s)
@@ -72,7 +79,7 @@ bool session_set_meta(struct session *s, const char *key, const char *value, str
     if (!done)
         session_not_kept(s, e);
     sqlite3_finalize(statement);
-    /* What was handed out before stays valid, and old: nobody reads what he has just written. */
+    session_read_meta_again(s);
     return done;
 }
 

@@ -536,7 +536,7 @@ static void find_stops(struct walk *w, const struct action *actions, size_t acti
         pretended[i] = (struct walk_stop){g->fixes[i].fix.after, true};
     qsort(pretended, g->fix_count, sizeof *pretended, by_event);
     for (size_t i = 0; i < action_count; i++) {
-        if (!call_is_sync((uint16_t)actions[i].call))
+        if (!actions[i].syncs)
             continue;
         add_pretended(w, pretended, g->fix_count, &next, actions[i].event);
         vec_push(&w->stops, ((struct walk_stop){actions[i].event, false}));

@@ -13,6 +13,7 @@
 #include "engine/buf.h"
 #include "engine/check.h"
 #include "engine/clock.h"
+#include "engine/escape.h"
 #include "engine/fix.h"
 #include "engine/vec.h"
 #include "engine/worker.h"
@@ -32,6 +33,7 @@ struct server {
     vec_of(json_t *) jobs; /* those to come */
     uint32_t job;          /* the number of the one at hand */
     bool paused, halt, quit;
+    bool resting;          /* the pause has begun */
     uint64_t looked, told; /* when */
     const char *phase;
     struct explore_counts counts; /* as they were told of last */
@@ -200,15 +202,16 @@ static bool progress(void *data, const struct explore_counts *counts)
 static bool paused(void *data)
 {
     struct server *s = data;
-    if (is_to_end(s) || !s->paused)
-        return false;
-    s->rate = 0;
-    s->measured = 0;
-    say_progress(s, &s->counts);
-    while (s->paused && !s->halt && !s->quit)
+    bool was_resting = s->resting;
+    if (was_resting) /* what was found is on the disk by now */
         listen_for(s, -1);
-    say_progress(s, &s->counts);
-    return false;
+    s->resting = !is_to_end(s) && s->paused;
+    if (s->resting != was_resting) {
+        s->rate = 0;
+        s->measured = 0;
+        say_progress(s, &s->counts);
+    }
+    return s->resting;
 }
 
 /* ---- what a job says ---- */
@@ -374,7 +377,7 @@ static void say_output(void *data, const char *bytes, size_t n)
 {
     struct server *s = data;
     json_t *o = event(s, "output");
-    char *text = xstrndup(bytes, n);
+    char *text = escape_zeros(bytes, n);
     json_object_set_new(o, "text", report_string(text));
     say(s, o);
     free(text);
@@ -484,6 +487,7 @@ static void do_job(struct server *s, const json_t *job)
     s->measured = s->told = 0;
     s->rate = 0;
     s->phase = "analysing";
+    session_read_meta_again(s->session); /* somebody else may have checked it since */
     say_progress(s, &s->counts);
     bool done = what && !strcmp(what, "check") ? do_check(s, job, &e)
                 : what && !strcmp(what, "test")
@@ -493,7 +497,7 @@ static void do_job(struct server *s, const json_t *job)
         say_failed(s, &e);
     s->job = 0;
     s->halt = false;
-    s->paused = false;
+    s->paused = s->resting = false;
 }
 
 bool worker_serve(const char *session, int in, int out, struct error *e)

@@ -139,15 +139,21 @@ static void tell(const json_t *report)
     printf("%" PRIu64 " state%s went through, %" PRIu64 " distinct, %" PRIu64 " inconsistent%s%s\n",
            enumerated, enumerated == 1 ? "" : "s", count(report, "distinct"),
            count(report, "inconsistent"), cut ? "; " : "", cut ? cut : "");
+    bool kept = !json_is_false(json_object_get(report, "kept"));
     json_array_foreach(bugs, i, bug)
     {
         char *summary = escape_text(json_string_value(json_object_get(bug, "summary")));
-        printf("bug %" JSON_INTEGER_FORMAT ": %s: %s (%" JSON_INTEGER_FORMAT " states)\n",
-               json_integer_value(json_object_get(bug, "id")),
+        fputs("bug", stdout);
+        if (kept) /* else the number is another one's in the session */
+            printf(" %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(bug, "id")));
+        printf(": %s: %s (%" JSON_INTEGER_FORMAT " states)\n",
                json_string_value(json_object_get(bug, "kind")), summary,
                json_integer_value(json_object_get(bug, "states")));
         free(summary);
     }
+    if (!kept)
+        puts("the check before had seen more: the session keeps its report, and the verdicts of "
+             "both");
 }
 
 static void tell_all(const json_t *report)

@@ -7,23 +7,33 @@
 need sqlite3
 
 record sh -c 'echo one >a; echo two >b'
-check=$scratch/check
-printf '#!/bin/sh\nexit 0\n' >"$check"
-chmod +x "$check"
-run 0 "$FLOTSAM" check "$session" --checker "$check {dir}"
+check=$scratch/check-it
 
-# Seen again, nothing is run again: the checker is the same.
-known=$(sqlite3 "$session" 'SELECT count(*) FROM verdicts')
-run 0 "$FLOTSAM" check "$session" --checker "$check {dir}"
-[ "$(sqlite3 "$session" 'SELECT count(*) FROM verdicts')" -eq "$known" ] ||
-    fail 'the same checker was not taken for the same'
+verdicts() {
+    sqlite3 "$session" 'SELECT count(*) FROM verdicts'
+}
 
-cat >"$check" <<'CHECK'
+# edited COMMAND: the checker, run by it, is known again while it stays the same, and no longer.
+edited() {
+    local known
+    printf '#!/bin/sh\nexit 0\n' >"$check"
+    chmod +x "$check"
+    run 0 "$FLOTSAM" check "$session" --checker "$1"
+    known=$(verdicts)
+    run 0 "$FLOTSAM" check "$session" --checker "$1"
+    [ "$(verdicts)" -eq "$known" ] || fail "$1: the same checker was not taken for the same"
+    cat >"$check" <<'CHECK'
 #!/bin/sh
 [ -e "$1/b" ] || exit 0
 echo no b wanted
 exit 1
 CHECK
-run 1 "$FLOTSAM" check "$session" --checker "$check {dir}"
-[ "$(sqlite3 "$session" 'SELECT count(*) FROM verdicts')" -gt "$known" ] ||
-    fail 'the verdicts of the old checker were reused'
+    run 1 "$FLOTSAM" check "$session" --checker "$1"
+    [ "$(verdicts)" -gt "$known" ] || fail "$1: the verdicts of the old checker were reused"
+}
+
+edited "$check {dir}"
+# Found by PATH, and among other words of a shell.
+export PATH=$scratch:$PATH
+edited 'check-it {dir}'
+edited 'cd /;(check-it {dir})&&true'

@@ -20,3 +20,5 @@ status=0
 wait $pid || status=$?
 [ $status = 130 ] || fail "status $status, not 130"
 [ "$("$FLOTSAM" bugs "$session" --json)" = "$before" ] || fail "the report of before is gone"
+prints '^the check before had seen more: the session keeps its report'
+! grep -q '^bug [0-9]' "$out" || fail "numbers of bugs that are not in the session"

@@ -57,5 +57,5 @@ run 0 "$FLOTSAM" record -o "$session" --dir "$scratch/data" -- \
     sh -c "i=0; while [ \$i -lt 300 ]; do echo x >'$scratch/data'/\$i; i=\$((i + 1)); done; echo saved"
 # shellcheck disable=SC2016 # the checker expands it
 run 1 "$FLOTSAM" check "$session" --budget 3 --checker '! grep -q saved "$FLOTSAM_STDOUT" || test -s {dir}/299'
-runs=$("$FLOTSAM" report "$session" | tr '\n' ' ' | sed -n 's/.*found by \([0-9]*\) more checker runs.*/\1/p')
+runs=$("$FLOTSAM" report "$session" | tr '\n' ' ' | sed -n 's/.*found by looking at \([0-9]*\) more states.*/\1/p')
 [ "$runs" -lt 50 ] || fail "$runs checkers to find the cause among 900 ops"

@@ -227,6 +227,13 @@ for strategy in all-behaviours random; do
     is '(.bugs | length) == 1 and .bugs[0].survived[0].function == "cut_log"'
 done
 
+# A write that syncs itself is a sync; the end is visited besides.
+mkdir "$scratch/synced"
+run 0 "$FLOTSAM" record -o "$scratch/synced.flotsam" --dir "$scratch/synced" -- \
+    dd if=/dev/zero of="$scratch/synced/file" bs=512 count=4 oflag=dsync status=none
+run 0 "$FLOTSAM" check "$scratch/synced.flotsam" --checker true --strategy sync
+prints '^5 states went through, 4 distinct'
+
 # ---- states laid out again ----
 
 # Each bug's checker says of the state what the report has, with what had been printed by then.

@@ -21,3 +21,30 @@ record bash -c 'printf "first\nlast" >>"$FLOTSAM_MARK"; (exit 3); true'
 run 0 "$FLOTSAM" trace "$session" --call marker
 prints 'marker +"first"'
 prints 'marker +"last"'
+
+# A marker is an acknowledgement: a checker can hold the program to it, and the report names it.
+# shellcheck disable=SC2016 # the recorded shell and the checker expand it
+record bash -c 'echo entry >log; echo "saved one" >>"$FLOTSAM_MARK"'
+# shellcheck disable=SC2016
+run 1 "$FLOTSAM" check "$session" --checker '! grep -qx "saved one" "$FLOTSAM_MARKERS" || grep -qx entry {dir}/log'
+prints 'unpersisted: marker "saved one" passed, log not written'
+run 0 "$FLOTSAM" bugs "$session" 1
+prints 'marker "saved one"'
+prints 'by then the program had passed these markers'
+prints '[|] saved one$'
+run 0 "$FLOTSAM" bugs "$session" 1 --json
+[ "$(jq -r '.survived[0].call, .markers' "$out")" = 'marker
+saved one' ] || fail "the marker is not in the document: $(cat "$out")"
+
+# A run that prints much: a report has the last of it, and says what it leaves out.
+# shellcheck disable=SC2016
+record sh -c 'echo entry >log; i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); echo "line $i"; done'
+# shellcheck disable=SC2016
+run 1 "$FLOTSAM" check "$session" --checker '! grep -qx "line 2000" "$FLOTSAM_STDOUT" || grep -qx entry {dir}/log'
+run 0 "$FLOTSAM" bugs "$session" 1 --json
+jq -e '(.told | endswith("\nline 2000\n")) and (.told | startswith("line ")) and
+    (.told | length) <= 4096 and (.told | length) + .told_before == 18893' "$out" >/dev/null ||
+    fail "what was printed: $(jq -c '[.told_before, (.told | length)]' "$out")"
+run 0 "$FLOTSAM" bugs "$session" 1
+prints 'after 1[0-9]{4} bytes more'
+prints '[|] line 2000$'

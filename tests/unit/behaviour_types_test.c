@@ -96,8 +96,12 @@ static void example_make(struct example *x)
         uint32_t first = graph_event_ops(x->g, i, &count);
         if (s->does == FLUSHES)
             continue;
-        x->actions[x->n] = (struct action){
-            i, 1, 0, first, (uint32_t)count, s->does == STORES ? CALL_STORE : CALL_FENCE};
+        x->actions[x->n] = (struct action){.event = i,
+                                           .thread = 1,
+                                           .first_op = first,
+                                           .op_count = (uint32_t)count,
+                                           .call = s->does == STORES ? CALL_STORE : CALL_FENCE,
+                                           .syncs = s->does != STORES};
         if (s->does == STORES)
             x->objects[x->n] = (struct action_object){.type = (uint64_t)s->object,
                                                       .instance = (uint64_t)s->object + 1000,
@@ -214,7 +218,8 @@ static void make_random(struct random_run *r, uint64_t seed)
     for (uint32_t i = 0; i < STEPS; i++) {
         uint64_t inner = 1 + next_random(&state) % INNER;
         uint64_t wait = next_random(&state) % 6;
-        r->actions[i] = (struct action){i + 1, 1, 0, i, 1, CALL_STORE};
+        r->actions[i] = (struct action){
+            .event = i + 1, .thread = 1, .first_op = i, .op_count = 1, .call = CALL_STORE};
         r->objects[i] = (struct action_object){
             .type = 50 + inner % 2, .instance = inner, .field = 100 + next_random(&state) % FIELDS};
         if (inner <= 2) {

@@ -184,6 +184,26 @@ static void paths_are_cut_in_the_middle(void **state)
     }
 }
 
+static void check_zeros(const char *bytes, size_t n, const char *out)
+{
+    char *text = escape_zeros(bytes, n);
+    assert_string_equal(text, out);
+    free(text);
+}
+
+static void zero_bytes_are_told_of(void **state)
+{
+    static const char page[4096];
+    (void)state;
+    check_zeros("", 0, "");
+    check_zeros("plain\n", 6, "plain\n");
+    check_zeros("a\0b", 3, "a\\0b");
+    check_zeros("\0\0\0", 3, "\\0\\0\\0");
+    check_zeros("\0\0\0\0", 4, "[4 zero bytes]");
+    check_zeros("key \0\0\0\0\0 is \0", 14, "key [5 zero bytes] is \\0");
+    check_zeros(page, sizeof page, "[4096 zero bytes]");
+}
+
 int main(void)
 {
     if (!setlocale(LC_ALL, "C.UTF-8"))
@@ -199,6 +219,7 @@ int main(void)
         cmocka_unit_test(width_counts_columns),
         cmocka_unit_test(cut_fits_and_says_so),
         cmocka_unit_test(paths_are_cut_in_the_middle),
+        cmocka_unit_test(zero_bytes_are_told_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
@@ -720,6 +721,30 @@ static void folders_that_others_lock_are_removed(void **state)
     sample_free(s);
 }
 
+/* A run that may need more than there is anywhere still begins, where there is most. */
+static void states_lie_where_there_is_room(void **state)
+{
+    (void)state;
+    struct error e;
+    struct pool_store modest, greedy;
+    const char *places[] = {"/dev/shm", getenv("TMPDIR"), "/tmp", "/var/tmp"};
+    uint64_t most = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct statvfs st;
+        if (places[i] && statvfs(places[i], &st) == 0 && st.f_bavail * st.f_frsize > most)
+            most = st.f_bavail * st.f_frsize;
+    }
+    assert_true(pool_store_open(&modest, NULL, NULL, 1, &e));
+    assert_true(pool_store_open(&greedy, NULL, NULL, UINT64_MAX, &e));
+    assert_memory_equal(modest.path, "/dev/shm/", strlen("/dev/shm/"));
+    struct statvfs st;
+    assert_int_equal(statvfs(greedy.path, &st), 0);
+    /* Others write meanwhile, but not that much. */
+    assert_true(st.f_bavail * st.f_frsize + (UINT64_C(1) << 30) > most);
+    pool_store_close(&modest);
+    pool_store_close(&greedy);
+}
+
 static void without_root(void **state)
 {
     (void)state;
@@ -833,6 +858,7 @@ int main(void)
         cmocka_unit_test(killed),
         cmocka_unit_test(left_folders_are_removed),
         cmocka_unit_test(folders_that_others_lock_are_removed),
+        cmocka_unit_test(states_lie_where_there_is_room),
         cmocka_unit_test(without_root),
         cmocka_unit_test(speed),
     };

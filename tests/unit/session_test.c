@@ -279,6 +279,26 @@ static void read_only_files_open(void **state)
     assert_int_equal(chmod(p->folder, 0755), 0);
 }
 
+/* What another process says of a session is seen from the next job on; what was handed out before
+ * is still there, and old. */
+static void what_others_write_is_read_again(void **state)
+{
+    struct place *p = *state;
+    struct session *s;
+    struct error e;
+    make_sample(p->path, 10);
+    change(p->path, "INSERT OR REPLACE INTO meta VALUES ('checker', 'old')");
+    assert_true(session_open(&s, p->path, &e));
+    const char *old = session_meta(s, "checker");
+    assert_string_equal(old, "old");
+    change(p->path, "INSERT OR REPLACE INTO meta VALUES ('checker', 'new')");
+    assert_string_equal(session_meta(s, "checker"), "old");
+    session_read_meta_again(s);
+    assert_string_equal(session_meta(s, "checker"), "new");
+    assert_string_equal(old, "old");
+    session_close(s);
+}
+
 /* A writer dies inside a transaction: its journal has what the file lacks. */
 static void a_transaction_cut_short_is_undone(void **state)
 {
@@ -445,6 +465,7 @@ int main(void)
         place_test(other_formats_are_refused),
         place_test(odd_paths_are_paths),
         place_test(read_only_files_open),
+        place_test(what_others_write_is_read_again),
         place_test(a_transaction_cut_short_is_undone),
         place_test(a_cut_file_never_opens),
         place_test(flipped_bytes_do_no_harm),

@@ -43,7 +43,8 @@ static void take_up_pretending(struct hand *h, const char *text, const char *mod
         const struct event *event = litmus_event(h->world.litmus, i + 1);
         size_t count;
         uint32_t first = graph_event_ops(h->world.graph, i + 1, &count);
-        h->actions[i] = (struct action){i + 1, 1, 0, first, (uint32_t)count, event->call};
+        h->actions[i] =
+            (struct action){i + 1, 1, 0, first, (uint32_t)count, event->call, event_syncs(event)};
     }
     h->walk = walk_new(h->world.graph, litmus_source(h->world.litmus), h->actions, n);
 }
@@ -125,6 +126,17 @@ static void a_step_by_sync_stands_at_the_sync(void **state)
     assert_int_equal(walk_here(h.walk), 3);
     assert_false(walk_sync(h.walk, 1, &e));
     assert_int_equal(walk_news(h.walk)->answer, WALK_AT_END);
+    put_down(&h);
+}
+
+static void a_write_that_syncs_itself_is_a_sync_to_step_by(void **state)
+{
+    struct hand h;
+    struct error e;
+    (void)state;
+    take_up(&h, "file f 4096 'x'\ncreate a\npwrite f 0 4096 'y' dsync\ncreate b\n", "posix");
+    assert_true(walk_sync(h.walk, -1, &e));
+    assert_int_equal(walk_here(h.walk), 2);
     put_down(&h);
 }
 
@@ -553,7 +565,8 @@ static void also_where_many_ops_are_alike(void **state)
     do_whatever(7, 120, BLOCKS * BLOCK);
 }
 
-/* Syncs that are pretended at one place carry ops at the very position at which others are durable. */
+/* Syncs that are pretended at one place carry ops at the very position at which others are durable.
+ */
 static void also_where_syncs_are_pretended(void **state)
 {
     static const char *const models[] = {"btrfs", "ext4", "posix", "xfs"};
@@ -683,6 +696,7 @@ int main(void)
         cmocka_unit_test(the_whole_run_is_the_first_thing_in_hand),
         cmocka_unit_test(stepping_back_leaves_ops_in_flight_and_then_unissued),
         cmocka_unit_test(a_step_by_sync_stands_at_the_sync),
+        cmocka_unit_test(a_write_that_syncs_itself_is_a_sync_to_step_by),
         cmocka_unit_test(losing_what_a_sync_made_durable_moves_the_crash_before_its_return),
         cmocka_unit_test(one_cannot_step_on_past_the_sync_of_something_lost),
         cmocka_unit_test(an_op_not_yet_issued_cannot_be_lost_and_the_crash_says_why),
