@@ -47,7 +47,8 @@ struct inode {
     uint32_t sized;                  /* the last alloc or size */
     vec_of(uint32_t) new_data; /* data that comes with its allocation, since a rename over a file */
     uint32_t resized;          /* the last size that a truncation set */
-    vec_of(struct growth) growths; /* sizes since then, where they wait for data */
+    vec_of(struct growth) growths; /* sizes since then, where they wait for data, */
+    size_t growths_gone;           /* of which so many, at the front, are dealt with */
     uint32_t flying;               /* the last data op, where sizes go with any data, */
     bool flying_more;              /* and whether there are others since the last sync; */
     uint32_t filled;               /* the op before which zeros filled the last block */

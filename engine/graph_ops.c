@@ -429,7 +429,7 @@ static void contents_write(struct builder *b)
  * the file's last block or behind it, so they ascend by blocks; the range begins with one. */
 static void after_growths(struct builder *b, struct inode *inode, uint64_t from, uint64_t to)
 {
-    size_t low = 0, high = inode->growths.n;
+    size_t low = inode->growths_gone, high = inode->growths.n;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -451,6 +451,10 @@ static void after_growths(struct builder *b, struct inode *inode, uint64_t from,
     }
     if (kept == next)
         return;
+    if (kept == inode->growths_gone) { /* as in a log that is punched from its front */
+        inode->growths_gone = next;
+        return;
+    }
     memmove(inode->growths.at + kept, inode->growths.at + next,
             (inode->growths.n - next) * sizeof *inode->growths.at);
     inode->growths.n -= next - kept;
@@ -480,7 +484,7 @@ static void set_length(struct builder *b, uint32_t file, uint64_t length)
         builder_edge(b, block_find(b, file, length / OP_BLOCK_SIZE).last, RULE_RANGE);
     in_file_order(b, inode, size);
     after_growths(b, inode, 0, length);
-    inode->growths.n = 0; /* the rest is cut off */
+    inode->growths.n = inode->growths_gone = 0; /* the rest is cut off */
     contents_journalled(b, size);
     inode->resized = size;
     if (length < old)
