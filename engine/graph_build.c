@@ -77,8 +77,14 @@ uint32_t builder_edges_end(const struct builder *b, uint32_t op)
 
 /* ---- syncs ---- */
 
-/* Of those before it only what still ran when it came is kept one by one: never more than calls that
- * run at a time. */
+/* The later of two ops, either of which may be none. */
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a == NO_OP || (b != NO_OP && b > a) ? b : a;
+}
+
+/* Of those before it only what still ran when it came is kept one by one: never more than calls
+ * that run at a time. */
 static void note_change(const struct builder *b, struct changes *c, uint32_t op)
 {
     uint32_t before = c->last;
@@ -90,7 +96,7 @@ static void note_change(const struct builder *b, struct changes *c, uint32_t op)
     vec_push(&c->running, before);
     for (size_t i = 0; i < c->running.n; i++) {
         if (b->returned.at[c->running.at[i]] < b->event.entry)
-            c->returned = c->running.at[i];
+            c->returned = later(c->returned, c->running.at[i]);
         else
             c->running.at[kept++] = c->running.at[i];
     }
@@ -119,7 +125,7 @@ static uint32_t last_change(const struct builder *b, uint32_t file, bool data_on
     uint32_t op = c->returned;
     for (size_t i = 0; i < c->running.n; i++)
         if (b->returned.at[c->running.at[i]] < b->event.entry)
-            op = c->running.at[i];
+            op = later(op, c->running.at[i]);
     return op;
 }
 

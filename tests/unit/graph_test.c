@@ -319,7 +319,7 @@ static void test_a_sync_while_a_later_write_runs(void **state)
     (void)state;
     static const char *const models[] = {"ext4", "xfs"};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
-        struct event events[] = {hand(CALL_LINK, 1, 2), hand(CALL_WRITE, 3, 12),
+        struct event events[] = {hand(CALL_LINK, 1, 2),   hand(CALL_WRITE, 3, 12),
                                  hand(CALL_WRITE, 4, 13), hand(CALL_FSYNC, 6, 7),
                                  hand(CALL_LINK, 8, 9),   hand(CALL_FSYNC, 10, 11)};
         events[0].dir = events[4].dir = FILE_ROOT;
@@ -334,6 +334,29 @@ static void test_a_sync_while_a_later_write_runs(void **state)
         assert_int_equal(g->durable[graph_event_ops(g, 5, &n)], 11);
         for (uint64_t write = 2; write <= 3; write++)
             assert_int_equal(g->durable[graph_event_ops(g, write, &n)], NEVER);
+        graph_free(g);
+    }
+}
+
+/* Calls that overlap may return in another order than they took effect in: the sync waits for the
+ * last that took effect, not for the last that was seen to return. */
+static void test_a_sync_after_calls_that_returned_out_of_order(void **state)
+{
+    (void)state;
+    static const uint64_t writes_end[] = {20, 11}; /* after the sync; before it */
+    for (size_t i = 0; i < 2; i++) {
+        struct event events[] = {hand(CALL_LINK, 1, 10), hand(CALL_LINK, 2, 3),
+                                 hand(CALL_WRITE, 4, writes_end[i]), hand(CALL_FSYNC, 12, 13)};
+        events[0].dir = events[1].dir = FILE_ROOT;
+        events[0].name = 1;
+        events[1].name = 2;
+        events[2].offset = OP_BLOCK_SIZE;
+        struct graph *g =
+            build_by_hand("ext4", events, sizeof events / sizeof *events, OP_BLOCK_SIZE);
+        size_t n;
+        for (uint64_t link = 1; link <= 2; link++)
+            assert_int_equal(g->durable[graph_event_ops(g, link, &n)], 13);
+        assert_int_equal(g->durable[graph_event_ops(g, 3, &n)], i == 0 ? NEVER : 13);
         graph_free(g);
     }
 }
@@ -784,6 +807,7 @@ int main(void)
         cmocka_unit_test(test_overlapping_syncs),
         cmocka_unit_test(test_a_sync_while_an_older_write_runs),
         cmocka_unit_test(test_a_sync_while_a_later_write_runs),
+        cmocka_unit_test(test_a_sync_after_calls_that_returned_out_of_order),
         cmocka_unit_test(test_a_sync_of_all_after_that_of_another_file),
         cmocka_unit_test(test_a_failed_call_does_nothing),
         cmocka_unit_test(test_small_write_inside_a_large_one),
