@@ -28,7 +28,7 @@ static bool store(struct analysis *a, struct exploration *x, const struct bugs *
     if (!is_try)
         return report_store(report, bugs, a, x, e);
     compare(a->session, report);
-    return report_store_try(report, bugs, a, x, e);
+    return report_store_try(report, a->session, e);
 }
 
 /* One check: the causes are looked for while states are gone through. */

@@ -255,3 +255,27 @@ bool fix_from_json(const json_t *json, struct fix *out)
                         .store = (uint64_t)json_integer_value(json_object_get(json, "store"))};
     return call && file >= 0 && file <= UINT32_MAX && fix_call_find(call, &out->call, NULL);
 }
+
+static bool has_fix(const struct fix_list *list, const struct fix *fix)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct fix *at = &list->at[i];
+        if (at->after == fix->after && at->file == fix->file && at->store == fix->store &&
+            at->call == fix->call)
+            return true;
+    }
+    return false;
+}
+
+bool fixes_are(const struct fix_list *list, const json_t *fixes)
+{
+    size_t i;
+    const json_t *json;
+    struct fix fix;
+
+    if (json_array_size(fixes) != list->n)
+        return false;
+    json_array_foreach(fixes, i,
+                       json) if (!fix_from_json(json, &fix) || !has_fix(list, &fix)) return false;
+    return true;
+}

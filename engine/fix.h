@@ -48,4 +48,7 @@ void fix_words(struct buf *out, struct session *s, const struct fix *fix);
 json_t *fix_json(struct session *s, const struct fix *fix);
 bool fix_from_json(const json_t *json, struct fix *out);
 
+/* Whether an array of these is the list, in whatever order. */
+bool fixes_are(const struct fix_list *list, const json_t *fixes);
+
 #endif

@@ -24,18 +24,17 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
 json_t *report_bug(struct analysis *a, struct exploration *x, const struct bug *b);
 
 /* Keeps it in the session, with what is needed to make each bug's state again, and all states that
- * were met. That of a try of pretended syncs is kept apart: both are there afterwards. */
+ * were met. That of a try of pretended syncs is kept beside it until the next check. */
 bool report_store(const json_t *report, const struct bugs *bugs, const struct analysis *a,
                   const struct exploration *x, struct error *e);
-bool report_store_try(const json_t *report, const struct bugs *bugs, const struct analysis *a,
-                      const struct exploration *x, struct error *e);
+bool report_store_try(const json_t *report, struct session *s, struct error *e);
 
 /* The session's report; an error when it has not been checked yet. The caller owns it. */
 json_t *report_load(struct session *s, struct error *e);
 
-/* That of the last try, likewise; "compared" tells what became of the check's bugs
- * (report_compare). */
-json_t *report_load_try(struct session *s, struct error *e);
+/* That of the last try since the last check, NULL when there was none; "compared" tells what became
+ * of the check's bugs (report_compare). The caller owns it. */
+json_t *report_load_try(struct session *s);
 
 /* report_compare.c: what became of the bugs of one report in another, by their causes:
  *   { "complete": whether the later one left nothing out,
@@ -80,13 +79,9 @@ struct report_state {
     uint32_t *lost; /* all ops up to last that did not survive; the caller frees it */
     size_t lost_count;
     uint64_t told_until;
-    char *model;       /* whose op numbers they are; the caller frees it */
-    struct fix *fixes; /* and with which syncs pretended; likewise */
-    size_t fix_count;
+    char *model; /* whose op numbers they are; the caller frees it */
 };
 bool report_bug_state(struct session *s, uint32_t bug, struct report_state *out, struct error *e);
-bool report_try_bug_state(struct session *s, uint32_t bug, struct report_state *out,
-                          struct error *e);
 
 /* The states of the last check are numbered from 1 in the order in which they were met. */
 struct report_listed {

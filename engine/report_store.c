@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The part of engine/report.h that keeps reports in a session: that of the last check, and apart
- * from it, in tables of the same form, that of the last try of pretended syncs.
+ * The part of engine/report.h that keeps reports in a session: that of the last check with its bugs
+ * and states, and apart from it what was said of the last try of pretended syncs.
  */
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -14,13 +14,16 @@
 #include "engine/triage.h"
 #include "engine/vec.h"
 
-/* @ stands for what the names of the tables begin with: nothing, or try_ for those of a try. */
 static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS @report ( -- what the last check found\n"
+    "CREATE TABLE IF NOT EXISTS report ( -- what the last check found\n"
     "  id INTEGER PRIMARY KEY, -- always 1\n"
     "  json TEXT NOT NULL\n"
     ");"
-    "CREATE TABLE IF NOT EXISTS @bugs ( -- of that check: how to make each one's state again\n"
+    "CREATE TABLE IF NOT EXISTS try_report ( -- and the last try since then of syncs\n"
+    "  id INTEGER PRIMARY KEY, -- always 1\n"
+    "  json TEXT NOT NULL\n"
+    ");"
+    "CREATE TABLE IF NOT EXISTS bugs ( -- of that check: how to make each one's state again\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  last INTEGER NOT NULL, -- op numbers from 0; -1: none\n"
     "  lost BLOB NOT NULL, -- 32-bit op numbers\n"
@@ -29,7 +32,7 @@ static const char schema[] =
     "  status TEXT NOT NULL, -- not used: the table triage has it\n"
     "  note TEXT NOT NULL -- likewise\n"
     ");"
-    "CREATE TABLE IF NOT EXISTS @states ( -- its distinct states, as they were met\n"
+    "CREATE TABLE IF NOT EXISTS states ( -- its distinct states, as they were met\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  last INTEGER NOT NULL, -- the last op that survived; -1: none\n"
     "  lost BLOB NOT NULL, -- 32-bit op numbers: those that take all other lost ones along\n"
@@ -40,43 +43,15 @@ static const char schema[] =
     "  model TEXT NOT NULL\n"
     ");";
 
-enum which { CHECKED, TRIED };
-
-static const char *prefix(enum which which)
+static bool execute(sqlite3 *db, const char *sql)
 {
-    return which == TRIED ? "try_" : "";
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* The caller frees it. */
-static char *name_tables(const char *sql, enum which which)
-{
-    struct buf out = {0};
-    for (; *sql; sql++)
-        if (*sql == '@')
-            buf_text(&out, prefix(which));
-        else
-            buf_char(&out, *sql);
-    char *named = xstrdup(buf_string(&out));
-    buf_free(&out);
-    return named;
-}
-
-static bool execute(sqlite3 *db, const char *sql, enum which which)
-{
-    char *named = name_tables(sql, which);
-    bool done = sqlite3_exec(db, named, NULL, NULL, NULL) == SQLITE_OK;
-    free(named);
-    return done;
-}
-
-static sqlite3_stmt *prepare(sqlite3 *db, const char *sql, enum which which)
+static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
-    char *named = name_tables(sql, which);
-    if (sqlite3_prepare_v2(db, named, -1, &statement, NULL) != SQLITE_OK)
-        statement = NULL;
-    free(named);
-    return statement;
+    return sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK ? statement : NULL;
 }
 
 /* Numbers that mean none are −1 in the tables. */
@@ -104,12 +79,11 @@ static bool store_bug(sqlite3_stmt *insert, const struct bug *b, const char *mod
     return sqlite3_step(insert) == SQLITE_DONE;
 }
 
-static bool store_states(sqlite3 *db, enum which which, const struct exploration *x,
-                         const char *model)
+static bool store_states(sqlite3 *db, const struct exploration *x, const char *model)
 {
     const struct explored *states;
     size_t n = exploration_states(x, &states);
-    sqlite3_stmt *insert = prepare(db, "INSERT INTO @states VALUES (?,?,?,?,?,?,?,?)", which);
+    sqlite3_stmt *insert = prepare(db, "INSERT INTO states VALUES (?,?,?,?,?,?,?,?)");
     bool done = insert;
     for (size_t i = 0; done && i < n; i++) {
         const struct schedule *schedule = &states[i].schedule;
@@ -129,9 +103,9 @@ static bool store_states(sqlite3 *db, enum which which, const struct exploration
     return done;
 }
 
-static bool store_bugs(sqlite3 *db, enum which which, const struct bugs *bugs, const char *model)
+static bool store_bugs(sqlite3 *db, const struct bugs *bugs, const char *model)
 {
-    sqlite3_stmt *insert = prepare(db, "INSERT INTO @bugs VALUES (?,?,?,?,?,'','')", which);
+    sqlite3_stmt *insert = prepare(db, "INSERT INTO bugs VALUES (?,?,?,?,?,'','')");
     bool done = insert;
     for (size_t i = 0; done && i < bugs->n; i++)
         done = store_bug(insert, &bugs->at[i], model);
@@ -139,10 +113,10 @@ static bool store_bugs(sqlite3 *db, enum which which, const struct bugs *bugs, c
     return done;
 }
 
-static bool store_document(sqlite3 *db, enum which which, const json_t *report)
+static bool store_document(sqlite3 *db, const char *replace_sql, const json_t *report)
 {
     char *json = json_dumps(report, JSON_COMPACT);
-    sqlite3_stmt *replace = prepare(db, "REPLACE INTO @report VALUES (1, ?)", which);
+    sqlite3_stmt *replace = prepare(db, replace_sql);
     bool done = json && replace &&
                 sqlite3_bind_text(replace, 1, json, -1, SQLITE_STATIC) == SQLITE_OK &&
                 sqlite3_step(replace) == SQLITE_DONE;
@@ -151,35 +125,38 @@ static bool store_document(sqlite3 *db, enum which which, const json_t *report)
     return done;
 }
 
-static bool store(struct session *s, enum which which, const json_t *report,
-                  const struct bugs *bugs, const struct analysis *a, const struct exploration *x,
-                  struct error *e)
+/* Ends a transaction in which all went well, or not. */
+static bool finish(struct session *s, bool done, struct error *e)
 {
-    sqlite3 *db = session_db(s);
-    char *model = model_text(&a->graph->model);
-    bool done = execute(db, schema, which) &&
-                execute(db, "BEGIN IMMEDIATE; DELETE FROM @bugs; DELETE FROM @states", which) &&
-                store_document(db, which, report) && store_bugs(db, which, bugs, model) &&
-                store_states(db, which, x, model) &&
-                sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+    done = done && execute(session_db(s), "COMMIT");
     if (!done) {
         session_not_kept(s, e);
-        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+        execute(session_db(s), "ROLLBACK");
     }
-    free(model);
     return done;
 }
 
 bool report_store(const json_t *report, const struct bugs *bugs, const struct analysis *a,
                   const struct exploration *x, struct error *e)
 {
-    return store(a->session, CHECKED, report, bugs, a, x, e);
+    sqlite3 *db = session_db(a->session);
+    char *model = model_text(&a->graph->model);
+    bool done = execute(db, schema) &&
+                execute(db, "BEGIN IMMEDIATE; DELETE FROM bugs; DELETE FROM states;"
+                            "DELETE FROM try_report") &&
+                store_document(db, "REPLACE INTO report VALUES (1, ?)", report) &&
+                store_bugs(db, bugs, model) && store_states(db, x, model);
+    free(model);
+    return finish(a->session, done, e);
 }
 
-bool report_store_try(const json_t *report, const struct bugs *bugs, const struct analysis *a,
-                      const struct exploration *x, struct error *e)
+bool report_store_try(const json_t *report, struct session *s, struct error *e)
 {
-    return store(a->session, TRIED, report, bugs, a, x, e);
+    sqlite3 *db = session_db(s);
+    return finish(s,
+                  execute(db, schema) && execute(db, "BEGIN IMMEDIATE") &&
+                      store_document(db, "REPLACE INTO try_report VALUES (1, ?)", report),
+                  e);
 }
 
 /* Reports of older checks have no causes; what a bug is called by then stands for it. */
@@ -199,16 +176,18 @@ static void set_causes(json_t *report)
     }
 }
 
-static json_t *load(struct session *s, enum which which, struct error *e)
+/* NULL when there is none; one that is damaged is an error besides, which says what to do. */
+static json_t *load(struct session *s, const char *sql, bool *damaged)
 {
     json_t *report = NULL;
-    sqlite3_stmt *select = prepare(session_db(s), "SELECT json FROM @report WHERE id = 1", which);
+    sqlite3_stmt *select = prepare(session_db(s), sql);
+    *damaged = false;
     if (select && sqlite3_step(select) == SQLITE_ROW) {
         json_error_t why;
         report = json_loadb((const char *)sqlite3_column_text(select, 0),
                             (size_t)sqlite3_column_bytes(select, 0), 0, &why);
         if (!json_is_object(report) || !json_is_array(json_object_get(report, "bugs"))) {
-            error_set(e, "%s: its report is damaged; run flotsam check again", session_path(s));
+            *damaged = true;
             json_decref(report);
             report = NULL;
         } else { /* the session may have been moved since, and people have had their say */
@@ -216,23 +195,27 @@ static json_t *load(struct session *s, enum which which, struct error *e)
             set_causes(report);
             triage_merge(s, report);
         }
-    } else if (which == TRIED)
-        error_set(e, "no pretended sync has been tried on %s yet", session_path(s));
-    else
-        error_set(e, "%s has not been checked yet: run flotsam check %s", session_path(s),
-                  session_path(s));
+    }
     sqlite3_finalize(select);
     return report;
 }
 
 json_t *report_load(struct session *s, struct error *e)
 {
-    return load(s, CHECKED, e);
+    bool damaged;
+    json_t *report = load(s, "SELECT json FROM report WHERE id = 1", &damaged);
+    if (damaged)
+        error_set(e, "%s: its report is damaged; run flotsam check again", session_path(s));
+    else if (!report)
+        error_set(e, "%s has not been checked yet: run flotsam check %s", session_path(s),
+                  session_path(s));
+    return report;
 }
 
-json_t *report_load_try(struct session *s, struct error *e)
+json_t *report_load_try(struct session *s)
 {
-    return load(s, TRIED, e);
+    bool damaged;
+    return load(s, "SELECT json FROM try_report WHERE id = 1", &damaged);
 }
 
 /* Columns: last, lost, a position, the model. */
@@ -253,32 +236,9 @@ static bool read_state(sqlite3_stmt *row, struct report_state *out)
     return true;
 }
 
-/* The syncs that were pretended in the last try. */
-static bool read_fixes(struct session *s, struct report_state *out, struct error *e)
+static sqlite3_stmt *select_row(struct session *s, const char *sql, uint64_t id)
 {
-    size_t i;
-    const json_t *json;
-    vec_of(struct fix) fixes = {0};
-    json_t *report = load(s, TRIED, e);
-    bool ok = report;
-    json_array_foreach(json_object_get(report, "fixes"), i, json)
-    {
-        struct fix fix = {0};
-        ok = ok &&
-             (fix_from_json(json, &fix) ||
-              error_set(e, "%s: its report is damaged; try again", session_path(s))) &&
-             fix_valid(s, &fix, e);
-        vec_push(&fixes, fix);
-    }
-    json_decref(report);
-    out->fixes = fixes.at;
-    out->fix_count = fixes.n;
-    return ok;
-}
-
-static sqlite3_stmt *select_row(struct session *s, const char *sql, enum which which, uint64_t id)
-{
-    sqlite3_stmt *select = prepare(session_db(s), sql, which);
+    sqlite3_stmt *select = prepare(session_db(s), sql);
     if (select && sqlite3_bind_int64(select, 1, (sqlite3_int64)id) == SQLITE_OK &&
         sqlite3_step(select) == SQLITE_ROW)
         return select;
@@ -286,52 +246,30 @@ static sqlite3_stmt *select_row(struct session *s, const char *sql, enum which w
     return NULL;
 }
 
-static bool bug_state(struct session *s, enum which which, uint32_t bug, struct report_state *out,
-                      struct error *e)
-{
-    sqlite3_stmt *row =
-        select_row(s, "SELECT last, lost, told_until, model FROM @bugs WHERE id = ?", which, bug);
-    bool there = row && read_state(row, out);
-    sqlite3_finalize(row);
-    if (!there)
-        return error_set(e, "%s has no bug %u; flotsam bugs lists them", session_path(s), bug);
-    if (which == CHECKED || read_fixes(s, out, e))
-        return true;
-    report_state_clear(out);
-    return false;
-}
-
 bool report_bug_state(struct session *s, uint32_t bug, struct report_state *out, struct error *e)
 {
-    return bug_state(s, CHECKED, bug, out, e);
+    sqlite3_stmt *row =
+        select_row(s, "SELECT last, lost, told_until, model FROM bugs WHERE id = ?", bug);
+    bool there = row && read_state(row, out);
+    sqlite3_finalize(row);
+    return there || error_set(e, "%s has no bug %u; flotsam bugs lists them", session_path(s), bug);
 }
 
-bool report_try_bug_state(struct session *s, uint32_t bug, struct report_state *out,
-                          struct error *e)
+uint64_t report_state_count(struct session *s)
 {
-    return bug_state(s, TRIED, bug, out, e);
-}
-
-static uint64_t state_count(struct session *s, enum which which)
-{
-    sqlite3_stmt *row = select_row(s, "SELECT max(id) FROM @states WHERE id > ?", which, 0);
+    sqlite3_stmt *row = select_row(s, "SELECT max(id) FROM states WHERE id > ?", 0);
     uint64_t n = row ? (uint64_t)sqlite3_column_int64(row, 0) : 0;
     sqlite3_finalize(row);
     return n;
 }
 
-uint64_t report_state_count(struct session *s)
-{
-    return state_count(s, CHECKED);
-}
-
-static bool listed_state(struct session *s, enum which which, uint64_t number,
-                         struct report_listed *out, struct error *e)
+bool report_listed_state(struct session *s, uint64_t number, struct report_listed *out,
+                         struct error *e)
 {
     sqlite3_stmt *row = select_row(s,
                                    "SELECT last, lost, crash, model, behaviour, grouped, verdict "
-                                   "FROM @states WHERE id = ?",
-                                   which, number);
+                                   "FROM states WHERE id = ?",
+                                   number);
     bool there = row && read_state(row, &out->state);
     if (there) {
         sqlite3_int64 behaviour = sqlite3_column_int64(row, 4),
@@ -348,20 +286,14 @@ static bool listed_state(struct session *s, enum which which, uint64_t number,
                               (unsigned long long)number);
 }
 
-bool report_listed_state(struct session *s, uint64_t number, struct report_listed *out,
-                         struct error *e)
-{
-    return listed_state(s, CHECKED, number, out, e);
-}
-
 uint64_t report_next_bad(struct session *s, uint64_t from, int step)
 {
-    static const char *const on = "SELECT id FROM @states WHERE id > ? AND verdict > 1"
+    static const char *const on = "SELECT id FROM states WHERE id > ? AND verdict > 1"
                                   " ORDER BY id LIMIT 1";
-    static const char *const back = "SELECT id FROM @states WHERE id < ? AND verdict > 1"
+    static const char *const back = "SELECT id FROM states WHERE id < ? AND verdict > 1"
                                     " ORDER BY id DESC LIMIT 1";
     _Static_assert(VERDICT_CONSISTENT == 1, "the queries have the number");
-    sqlite3_stmt *row = select_row(s, step > 0 ? on : back, CHECKED, from);
+    sqlite3_stmt *row = select_row(s, step > 0 ? on : back, from);
     uint64_t number = row ? (uint64_t)sqlite3_column_int64(row, 0) : 0;
     sqlite3_finalize(row);
     return number;
@@ -371,7 +303,6 @@ void report_state_clear(struct report_state *state)
 {
     free(state->lost);
     free(state->model);
-    free(state->fixes);
     *state = (struct report_state){0};
 }
 
@@ -396,10 +327,8 @@ bool report_lay_out(struct session *s, const struct report_state *state, const c
     struct schedule schedule = {state->last, (uint32_t)state->lost_count, state->lost};
     bool done = model_find(state->model, &model, e) && graph_session_open(&source, s, e);
     if (done) {
-        struct graph_source events = *graph_session_source(source);
-        events.fixes = state->fixes;
-        events.fix_count = state->fix_count;
-        done = graph_build(&g, &model, &events, e) && stepper_new(&stepper, g, &states, e);
+        done = graph_build(&g, &model, graph_session_source(source), e) &&
+               stepper_new(&stepper, g, &states, e);
     }
     if (done && !report_state_fits(state, g))
         done = error_set(e, "%s: its table of states is damaged; run flotsam check again",

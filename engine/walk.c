@@ -331,30 +331,44 @@ static bool blocked(struct walk *w, uint32_t by)
     return false;
 }
 
-static bool step_on(struct walk *w)
+static bool step_on(struct walk *w, uint64_t steps)
 {
-    uint32_t behind = w->last + 1;
-    uint32_t to = next_left(&w->closure, behind > w->now.end ? behind : w->now.end);
+    uint32_t behind = w->last + 1, to = NO_OP;
+    uint32_t from = behind > w->now.end ? behind : w->now.end;
 
-    if (to < w->closure.limit)
-        return go(w, to + 1, issuer(w->graph, to));
+    for (; steps; steps--) {
+        uint32_t next = next_left(&w->closure, from);
+        if (next >= w->closure.limit)
+            break;
+        to = next;
+        from = next + 1;
+    }
+    bool changed = to != NO_OP && go(w, to + 1, issuer(w->graph, to));
+    if (!steps)
+        return changed;
     if (w->closure.limit < w->graph->n)
-        return blocked(w, w->closure.limit);
-    w->news.answer = WALK_AT_END;
-    return false;
+        blocked(w, w->closure.limit);
+    else
+        w->news.answer = WALK_AT_END;
+    return changed;
 }
 
-bool walk_step(struct walk *w, int step)
+static bool step_back(struct walk *w, uint64_t steps)
+{
+    uint32_t to = w->last;
+
+    for (; steps && to != NO_OP; steps--)
+        to = last_left(&w->closure, to);
+    bool changed = to != w->last && go(w, to + 1, event_of(w, to));
+    if (steps)
+        w->news.answer = WALK_AT_START;
+    return changed;
+}
+
+bool walk_step(struct walk *w, int64_t steps)
 {
     walk_tell(w, WALK_STEP, WALK_DONE, w->last);
-    if (step > 0)
-        return step_on(w);
-    if (w->last == NO_OP) {
-        w->news.answer = WALK_AT_START;
-        return false;
-    }
-    uint32_t to = last_left(&w->closure, w->last);
-    return go(w, to + 1, event_of(w, to));
+    return steps > 0 ? step_on(w, (uint64_t)steps) : step_back(w, 0 - (uint64_t)steps);
 }
 
 bool walk_to(struct walk *w, uint32_t op)
@@ -387,23 +401,60 @@ static size_t stops_until(const struct walk *w, uint64_t event, bool behind, boo
     return low;
 }
 
-bool walk_sync(struct walk *w, int step, struct error *e)
+/* Whether all that is lost can be so when the sync that one goes to has returned. */
+static bool can_go_to(const struct walk *w, const struct walk_stop *stop, bool *can,
+                      struct error *e)
 {
     struct event event;
+
+    if (!w->source->event(w->source->data, stop->event, &event, e))
+        return false;
+    *can = (stop->behind ? event.exit + 1 : event.entry) <= w->closure.durable;
+    return true;
+}
+
+/* How many of n stops can be gone to: none behind one that cannot. */
+static bool stops_possible(const struct walk *w, const struct walk_stop *first, size_t n,
+                           size_t *possible, struct error *e)
+{
+    size_t low = 0, high = n;
+    bool can;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (!can_go_to(w, first + middle, &can, e))
+            return false;
+        if (can)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *possible = low;
+    return true;
+}
+
+bool walk_sync(struct walk *w, int64_t steps, struct error *e)
+{
+    bool on = steps > 0;
+    uint64_t wanted = on ? (uint64_t)steps : 0 - (uint64_t)steps;
     size_t next = stops_until(w, w->now.here, w->now.behind, true);
     size_t before = stops_until(w, w->now.here, w->now.behind, false);
+    size_t there = on ? w->stops.n - next : before, n = wanted < there ? (size_t)wanted : there;
+    size_t possible = n; /* what lies before is not durable yet */
+    bool changed = false;
 
     walk_tell(w, WALK_STEP, WALK_DONE, w->last);
-    if (step > 0 ? next == w->stops.n : before == 0) {
-        w->news.answer = step > 0 ? WALK_AT_END : WALK_AT_START;
+    if (on && !stops_possible(w, w->stops.at + next, n, &possible, e))
         return false;
+    if (possible) {
+        const struct walk_stop *stop = &w->stops.at[on ? next + possible - 1 : before - possible];
+        changed = go_behind(w, w->graph->event_first[stop->event + 1], stop->event, stop->behind);
     }
-    struct walk_stop stop = w->stops.at[step > 0 ? next : before - 1];
-    if (!w->source->event(w->source->data, stop.event, &event, e))
-        return false;
-    if ((stop.behind ? event.exit + 1 : event.entry) > w->closure.durable)
-        return blocked(w, NO_OP);
-    return go_behind(w, w->graph->event_first[stop.event + 1], stop.event, stop.behind);
+    if (possible < n)
+        blocked(w, NO_OP);
+    else if (n < wanted)
+        w->news.answer = on ? WALK_AT_END : WALK_AT_START;
+    return changed;
 }
 
 /* --- What is the case ---------------------------------------------------------------------- */

@@ -46,11 +46,12 @@ bool walk_begin_run(struct walk *w);
 bool walk_begin_prefix(struct walk *w, uint32_t last);
 bool walk_begin_state(struct walk *w, const struct report_state *state, struct error *e);
 
-/* Steps keep what was chosen: to the next op that can survive (+1) or the one before the last
- * survivor (−1); to the next or previous sync, made or pretended, everything issued until it returned
- * included; to an op. */
-bool walk_step(struct walk *w, int step);
-bool walk_sync(struct walk *w, int step, struct error *e);
+/* Steps keep what was chosen: so many ops that can survive further (> 0), or back from the last
+ * survivor (< 0); so many syncs, made or pretended, everything issued until the last of them returned
+ * included; to an op. Several steps are one move. Where there are fewer, it goes as far as it can,
+ * and says why no further; but to no sync before one that cannot be gone to. */
+bool walk_step(struct walk *w, int64_t steps);
+bool walk_sync(struct walk *w, int64_t steps, struct error *e);
 bool walk_to(struct walk *w, uint32_t op);
 
 /* Choices: an op is lost, with all that needs it; or it is kept, with all that it needs, and what

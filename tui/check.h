@@ -14,4 +14,8 @@ enum check_telling { CHECK_TELLS_NOTHING, CHECK_TELLS_SHORTLY, CHECK_TELLS_ALL }
  * recorded for it, of which nothing or the whole report is told, changed nothing. */
 int check_session(const char *path, struct check_options *options, enum check_telling telling);
 
+/* Whether the last one was interrupted at the keyboard, which ends the check; other signals want
+ * all of us to end. */
+bool check_ended_by_person(void);
+
 #endif

@@ -59,7 +59,7 @@ static bool show_list(const json_t *report, struct error *e)
     }
     if (!print_begin(&p, stdout, e))
         return false;
-    struct view *v = bugs_view_open(report);
+    struct view *v = bugs_view_open(report, true);
     bool ok = print_view(&p, v, e);
     v->ops->close(v);
     return ok;

@@ -50,12 +50,16 @@ static const struct command_option options[] = {
 
 /* ---- interruption and progress ---- */
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted; /* the signal that did it */
 
 static void on_signal(int signal)
 {
-    (void)signal;
-    interrupted = 1;
+    interrupted = signal;
+}
+
+bool check_ended_by_person(void)
+{
+    return interrupted == SIGINT;
 }
 
 /* A person's, a machine's that has waited long enough, and that of a terminal that goes away. */

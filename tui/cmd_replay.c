@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/config.h"
+#include "engine/escape.h"
 #include "engine/layout.h"
 #include "engine/mem.h"
 #include "engine/recording.h"
@@ -85,12 +87,31 @@ static bool read_number(const char *text, uint64_t max, uint64_t *number)
     return isdigit((unsigned char)*text) && !*end && !errno && *number <= max;
 }
 
+static const char *const beside[] = {".stdout", ".markers"};
+
+/* Before anything is written: what lies beside the folder may be somebody's. */
+static bool nothing_beside(const char *dir, struct error *e)
+{
+    size_t n = strlen(dir);
+    bool ok = true;
+
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    for (size_t i = 0; ok && i < sizeof beside / sizeof *beside; i++) {
+        char *path = xasprintf("%.*s%s", (int)n, dir, beside[i]);
+        ok = access(path, F_OK) != 0 ||
+             error_set(e, "%s is there already; remove it, or name another folder", path);
+        free(path);
+    }
+    return ok;
+}
+
 /* Writes what the checker is to find by its environment beside the folder. */
 static bool write_beside(const char *dir, const char *suffix, const char *bytes, size_t size,
                          struct error *e)
 {
     char *path = xasprintf("%s%s", dir, suffix);
-    FILE *f = fopen(path, "we");
+    FILE *f = fopen(path, "wxe");
     bool ok = f && fwrite(bytes, 1, size, f) == size;
     ok = f && fclose(f) == 0 && ok;
     if (!ok)
@@ -111,8 +132,8 @@ static bool print_checker(struct session *s, const char *checker, const char *di
     bool ok = told_new(&told, s, e);
     if (ok) {
         struct told_until until = told_before(told, told_until);
-        ok = write_beside(full, ".stdout", until.printed, until.printed_size, e) &&
-             write_beside(full, ".markers", until.markers, until.markers_size, e);
+        ok = write_beside(full, beside[0], until.printed, until.printed_size, e) &&
+             write_beside(full, beside[1], until.markers, until.markers_size, e);
         told_free(told);
     }
     if (ok) {
@@ -121,7 +142,11 @@ static bool print_checker(struct session *s, const char *checker, const char *di
                                    full);
         char *command = config_command(checker, full);
         char *enter = config_command(folder ? "cd {dir} && " : "", folder ? folder : "");
-        printf("%s%s %s\n", enter, env, command);
+        char *line = xasprintf("%s%s %s", enter, env, command);
+        char *safe = isatty(STDOUT_FILENO) ? escape_text(line) : xstrdup(line);
+        puts(safe);
+        free(safe);
+        free(line);
         free(enter);
         free(env);
         free(command);
@@ -136,7 +161,7 @@ static bool lay_out(struct session *s, struct report_state *state, const char *w
 {
     struct layout_counts laid;
     uint64_t told_until = state->told_until;
-    bool ok = report_lay_out(s, state, dir, &laid, e);
+    bool ok = nothing_beside(dir, e) && report_lay_out(s, state, dir, &laid, e);
     report_state_clear(state);
     if (!ok)
         return false;
@@ -219,5 +244,6 @@ const struct command command_replay = {
         "lost: contents, names, sizes, hard and symbolic links and modes are those that\n"
         "the program left. bug:N is the state that showed bug N of the last check, state:N\n"
         "the one that flotsam states lists as N; the command that checks it is printed, and\n"
-        "what had been told lies beside it in DIR.stdout and DIR.markers.",
+        "what had been told lies beside it in DIR.stdout and DIR.markers, which must not be\n"
+        "there yet.",
 };

@@ -248,7 +248,9 @@ static int check_target(const struct config *c, const char *session, bool batch)
     if (batch)
         return check_session(session, &check, CHECK_TELLS_ALL);
     int status = check_session(session, &check, CHECK_TELLS_NOTHING);
-    return status == STATUS_FAILED ? status : open_debugger(session, status);
+    if (status == STATUS_FAILED || (status == STATUS_INTERRUPTED && !check_ended_by_person()))
+        return status;
+    return open_debugger(session, status);
 }
 
 /* Without a checker there is only the trace to look at. */
@@ -341,6 +343,8 @@ const struct command command_run = {
         "directory. Commands run in the config's folder. The data directory is made if it\n"
         "is missing, and emptied before the run only if flotsam made it.\n\n"
         "Settings come from /etc/xdg/flotsam/config, ~/.config/flotsam/config, the config\n"
-        "itself and FLOTSAM_SECTION_KEY in the environment; later ones win.",
+        "itself and FLOTSAM_SECTION_KEY in the environment; later ones win.\n\n"
+        "Exit status 0 when all states are consistent, 1 when some are not, 2 when it could not\n"
+        "run or the program changed nothing, 130 when it was interrupted.",
     .options = options,
 };

@@ -173,12 +173,14 @@ void follow_bug(struct debugger *d)
         show(d, companion(d, 2), "Source", NULL, NULL);
         return;
     }
-    const json_t *found = json_array_get(d->found, (size_t)bug.number - 1);
-    bool running = d->task == TASK_CHECK || d->task == TASK_TRY;
-    const json_t *shown = running ? found : debugger_bug(d, bug.number);
-    char *title = xasprintf("Bug %" PRIu64, bug.number);
+    bool found = debugger_finds(d);
+    uint64_t row = desk_main(debugger_desk(d))->selected;
+    const json_t *shown =
+        found ? json_array_get(d->found, (size_t)row - 1) : debugger_bug(d, bug.number);
+    char *title = xasprintf("Bug %" PRIu64, row);
     remember_bug(d, shown);
-    show(d, detail, title, bug_view(shown, width(d, detail)), NULL);
+    bool fits = !found && d->loaded && links_report_fits(d->links);
+    show(d, detail, title, bug_view(shown, width(d, detail), fits), NULL);
     free(title);
     show_source(d, companion(d, 2), &bug);
 }

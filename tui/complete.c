@@ -131,9 +131,10 @@ static void offer_statuses(struct asking *a)
 
 static void offer_settings(struct asking *a)
 {
-    offer_list(a, "model= stores=auto stores=px86 stores=eadr stores=pagecache "
-                  "strategy=representative strategy=all-behaviours strategy=exhaustive "
-                  "strategy=prefix strategy=sync strategy=random budget= jobs= timeout= checker=");
+    offer_list(
+        a, "model= stores=auto stores=px86 stores=eadr stores=pagecache "
+           "strategy=representative strategy=all-behaviours strategy=exhaustive "
+           "strategy=prefix strategy=sync strategy=random budget= jobs= timeout= seed= checker=");
 }
 
 /* By the words in capitals of the table of requests. */

@@ -125,18 +125,32 @@ static void unload(struct debugger *d)
     d->loaded = false;
 }
 
+bool debugger_finish(struct debugger *d, struct error *e)
+{
+    enum { BUSY_WAIT = 10 }; /* ms */
+    bool done = false, ok = !d->exporting || export_job_finish(d->exporting, e);
+
+    d->exporting = NULL;
+    /* The first thing that went wrong is told. */
+    while (d->saving && !done && session_copy_work(d->saving, UINT64_MAX, &done, ok ? e : NULL))
+        if (!done) /* somebody else writes to it */
+            poll(NULL, 0, BUSY_WAIT);
+    ok = ok && (!d->saving || done);
+    session_copy_end(d->saving);
+    d->saving = NULL;
+    return ok;
+}
+
 void debugger_free(struct debugger *d)
 {
-    struct error e;
-
     if (!d)
         return;
     if (d->loading)
         findings_cancel(d->loading);
     if (d->worker)
         worker_stop(d->worker);
-    if (d->exporting) /* what was asked for is there when one has left */
-        export_job_finish(d->exporting, &e);
+    if (d->exporting)
+        export_job_finish(d->exporting, NULL);
     if (!d->loaded)
         json_decref(d->findings.report);
     unload(d);
@@ -175,6 +189,18 @@ void debugger_free(struct debugger *d)
 
 /* ---- what is worked out in the background ---- */
 
+/* What the last try found, while nothing else is pretended than then. */
+static void know_try(struct debugger *d)
+{
+    if (d->tried)
+        return;
+    d->tried = report_load_try(d->session);
+    if (!d->tried || fixes_are(&d->findings.fixes, json_object_get(d->tried, "fixes")))
+        return;
+    json_decref(d->tried);
+    d->tried = NULL;
+}
+
 static void take_findings(struct debugger *d)
 {
     struct findings fresh;
@@ -196,6 +222,7 @@ static void take_findings(struct debugger *d)
         json_decref(d->findings.report);
     d->findings = fresh;
     d->loaded = true;
+    know_try(d);
     struct analysis *a = d->findings.analysis;
     d->links = links_new(a);
     links_groups(d->links, d->findings.groups);
@@ -262,6 +289,7 @@ bool debugger_refresh(struct debugger *d, struct error *e)
         return false;
     } else {
         links_report(d->links, d->findings.report);
+        know_try(d);
     }
     debugger_stale(d);
     return true;
@@ -445,6 +473,19 @@ bool debugger_need_check(struct debugger *d, struct error *e)
         return false;
     return d->findings.report ||
            error_set(e, "the session has not been checked yet: X, or :check, does it");
+}
+
+bool debugger_finds(const struct debugger *d)
+{
+    return (d->task == TASK_CHECK || d->task == TASK_TRY) && d->found;
+}
+
+bool debugger_bugs_are_kept(const struct debugger *d, struct error *e)
+{
+    return d->desk != DESK_bugs || !debugger_finds(d) ||
+           error_set(e,
+                     "the check still runs, and its bugs have no numbers yet; :stop ends it, and "
+                     "keeps them");
 }
 
 json_t *debugger_bug(const struct debugger *d, uint64_t number)

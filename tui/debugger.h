@@ -129,11 +129,11 @@ struct debugger {
     struct button buttons[DESK_BUTTONS];
     int button_count;
     struct export_job *exporting; /* NULL: no picture is being written */
-    struct session_copy *saving; /* NULL: none is under way */
+    struct session_copy *saving;  /* NULL: none is under way */
     struct keymap keymap;
     struct help_texts help;
     struct prompt *prompt;
-    int pressing; /* how deep keys press keys */
+    int pressing;     /* how deep keys press keys */
     bool by_key;      /* the request under way was a key: what it lacks can be asked for */
     bool interactive; /* there is a terminal: an editor can be called, the clipboard be set */
     bool wants_suspend;
@@ -146,6 +146,8 @@ struct debugger {
 /* Opens a session and begins to work things out. Fails when it cannot be read. */
 bool debugger_new(struct debugger **out, const char *path, const char *theme, int columns, int rows,
                   struct error *e);
+/* Does what was begun and asked for: a picture, a copy of the session. False when that fails. */
+bool debugger_finish(struct debugger *d, struct error *e);
 void debugger_free(struct debugger *d);
 
 /* Something typed or clicked. */
@@ -217,6 +219,12 @@ bool debugger_find(struct debugger *d, const char *words, enum subject_kind kind
 /* Fails with the reason when the analysis is not there (yet). */
 bool debugger_need_analysis(struct debugger *d, struct error *e);
 bool debugger_need_check(struct debugger *d, struct error *e);
+
+/* Whether a check runs whose bugs are listed as they come. They are not in the report yet, where
+ * numbers are those of the check before; what needs a bug of the report fails where they are in
+ * sight. */
+bool debugger_finds(const struct debugger *d);
+bool debugger_bugs_are_kept(const struct debugger *d, struct error *e);
 
 /* The bug of that number in the report, NULL when there is none. */
 json_t *debugger_bug(const struct debugger *d, uint64_t number);

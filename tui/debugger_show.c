@@ -111,7 +111,9 @@ static void draw_top(struct debugger *d)
     cell_add(&left, STYLE_BAR_KEY, " flotsam  ");
     cell_escape(&left, STYLE_BAR, name, strlen(name));
     if (model)
-        cell_add(&left, STYLE_BAR, "   %s", model);
+        cell_add(&left, STYLE_BAR, "   ");
+    if (model)
+        cell_escape(&left, STYLE_BAR, model, strlen(model));
     for (enum model_stores m = 0; d->loaded && m < STORES_COUNT; m++)
         if (d->findings.analysis->graph->stores >> m & 1)
             cell_add(&left, STYLE_BAR, "+%s", model_stores_name(m));

@@ -81,7 +81,7 @@ static struct view *open_overview(struct debugger *d, struct error *e)
 /* ---- bugs ---- */
 
 /* The bug that was selected stays so: a check finds it again later, or under another number. */
-static struct view *list_bugs(struct debugger *d, const json_t *report)
+static struct view *list_bugs(struct debugger *d, const json_t *report, bool kept)
 {
     struct pane *p = desk_main(&d->desks[DESK_bugs]);
     const json_t *bugs = json_object_get(report, "bugs"), *bug;
@@ -97,27 +97,27 @@ static struct view *list_bugs(struct debugger *d, const json_t *report)
             d->cause_row = i + 1;
     }
     p->selected = d->cause_row;
-    return bugs_view_open(report);
+    return bugs_view_open(report, kept);
 }
 
 /* While a check runs its bugs as they come, else the report's. */
 static struct view *open_bugs(struct debugger *d, struct error *e)
 {
     (void)e;
-    if ((d->task == TASK_CHECK || d->task == TASK_TRY) && d->found) {
+    if (debugger_finds(d)) {
         json_t *fresh = json_object();
         json_object_set(fresh, "bugs", d->found);
         json_decref(d->shown_bugs);
         d->shown_bugs = fresh;
         set_title(d, DESK_bugs, "Bugs found so far");
-        return list_bugs(d, fresh);
+        return list_bugs(d, fresh, false);
     }
     if (!d->findings.report) {
         error_set(e, "the session has not been checked yet: X, or :check, does it");
         return NULL;
     }
     set_title(d, DESK_bugs, "Bugs");
-    return list_bugs(d, d->findings.report);
+    return list_bugs(d, d->findings.report, true);
 }
 
 static bool enter_bug(struct debugger *d, struct error *e)

@@ -199,6 +199,7 @@ bool do_test(struct debugger *d, const char *words, enum after *after, struct er
     d->paused = d->stopping = false;
     d->tested_version = walk_version(d->walk);
     d->verdict_version = 0;
+    verdict_clear(&d->verdict);
     buf_clear(&d->output);
     d->desks[DESK_output].stale = true;
     d->version++;
@@ -211,6 +212,8 @@ bool do_test(struct debugger *d, const char *words, enum after *after, struct er
 /* After a change of the list: the graph follows. */
 static bool pretend(struct debugger *d, struct error *e)
 {
+    json_decref(d->tried); /* it was with others */
+    d->tried = NULL;
     if (!debugger_refresh(d, e))
         return false;
     d->pretending = d->findings.fixes.n > 0;
@@ -336,8 +339,6 @@ bool do_unfix(struct debugger *d, const char *words, enum after *after, struct e
         ok = fix_remove(d->findings.session, list->ids[i], e);
     if (!pretend(d, ok ? e : NULL) || !ok)
         return false;
-    json_decref(d->tried); /* it was with others */
-    d->tried = NULL;
     debugger_say(d, d->pretending ? "taken back" : "nothing is pretended any more");
     return true;
 }

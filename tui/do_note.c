@@ -137,7 +137,7 @@ bool do_copy(struct debugger *d, const char *words, enum after *after, struct er
     report_bug_text(d->findings.report, debugger_bug(d, bug), &text);
     bool ok = true;
     if (*words) {
-        ok = dump_file(words, &text, e);
+        ok = dump_file(words, &text, d->interactive, e);
         if (ok)
             debugger_say(d, "the report of bug %" PRIu64 " is in %s", bug, words);
     } else if (d->interactive) {
@@ -201,7 +201,7 @@ bool do_export(struct debugger *d, const char *words, enum after *after, struct 
         return export_graph(d, words, e);
     struct buf text = {0};
     dump_view(desk_pane(debugger_desk(d)), &text);
-    bool ok = dump_file(words, &text, e);
+    bool ok = dump_file(words, &text, d->interactive, e);
     buf_free(&text);
     if (ok)
         debugger_say(d, "the view is in %s", words);

@@ -129,8 +129,6 @@ bool do_dump(struct debugger *d, const char *words, enum after *after, struct er
     debugger_draw(d);
     if (!what || !*words)
         ok = error_set(e, "dump what, and where? dump screen|styles|view FILE");
-    else if (d->interactive && !strcmp(words, "-"))
-        ok = error_set(e, "standard output is this terminal; name a file");
     else if (!strcmp(what, "screen"))
         screen_text(&d->screen, &text);
     else if (!strcmp(what, "styles"))
@@ -140,7 +138,7 @@ bool do_dump(struct debugger *d, const char *words, enum after *after, struct er
     else
         ok = error_set(e, "%s cannot be dumped; screen, styles and view can", what);
     free(what);
-    ok = ok && dump_file(words, &text, e);
+    ok = ok && dump_file(words, &text, d->interactive, e);
     buf_free(&text);
     return ok;
 }

@@ -129,9 +129,12 @@ static bool step(struct debugger *d, const char *words, int direction, bool sync
         walk_begin_prefix(d->walk, NO_OP);
     }
     e->text[0] = 0;
-    for (uint64_t i = 0; i < n; i++)
-        if (!(sync ? walk_sync(d->walk, direction, e) : walk_step(d->walk, direction)))
-            break;
+    int64_t steps = n > INT64_MAX ? INT64_MAX : (int64_t)n;
+    steps *= direction;
+    if (sync)
+        walk_sync(d->walk, steps, e);
+    else
+        walk_step(d->walk, steps);
     if (e->text[0])
         return false;
     debugger_walked(d);

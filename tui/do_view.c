@@ -40,6 +40,8 @@ bool debugger_find(struct debugger *d, const char *words, enum subject_kind kind
 
     if (*words && !words_subject(words, kind, &from))
         return error_set(e, "%s is not %s", words, names[kind]);
+    if (!*words && kind == SUBJECT_BUG && !debugger_bugs_are_kept(d, e))
+        return false;
     if (!*words && !debugger_subject(d, &from, e))
         return false;
     if (kind == SUBJECT_OP && from.kind == SUBJECT_OP && d->loaded &&
@@ -278,6 +280,8 @@ static bool take_selected(struct debugger *d, struct error *e)
     struct pane *list = desk_main(debugger_desk(d));
     struct subject s;
 
+    if (!debugger_bugs_are_kept(d, e))
+        return false;
     if ((d->desk != DESK_bugs && d->desk != DESK_states) || !list->view || !list->selected ||
         !list->view->ops->subject(list->view, list->selected, &s, NULL))
         return true;

@@ -72,6 +72,8 @@ bool do_why(struct debugger *d, const char *words, enum after *after, struct err
     if (!debugger_need_analysis(d, e))
         return false;
     /* Of a bug, or of what is in hand of one: why it is legal. */
+    if (!*words && !debugger_bugs_are_kept(d, e))
+        return false;
     if (!*words && debugger_subject(d, &s, NULL) && s.kind == SUBJECT_BUG) {
         debugger_go(d, DESK_why, &s);
         return true;

@@ -65,8 +65,10 @@ void dump_view(struct pane *p, struct buf *out)
     row_free(&row);
 }
 
-bool dump_file(const char *path, const struct buf *text, struct error *e)
+bool dump_file(const char *path, const struct buf *text, bool drawn, struct error *e)
 {
+    if (drawn && !strcmp(path, "-"))
+        return error_set(e, "standard output is this terminal; name a file");
     if (!strcmp(path, "-")) {
         fwrite(buf_string(text), 1, text->n, stdout);
         return true;

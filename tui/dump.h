@@ -10,7 +10,7 @@
 /* All rows that a pane shows, in sight or not, as a table. */
 void dump_view(struct pane *p, struct buf *out);
 
-/* Writes a file as a whole; "-" is standard output. */
-bool dump_file(const char *path, const struct buf *text, struct error *e);
+/* Writes a file as a whole; "-" is standard output, unless a screen is drawn there. */
+bool dump_file(const char *path, const struct buf *text, bool drawn, struct error *e);
 
 #endif

@@ -64,20 +64,45 @@ static void release_signals(const struct sigaction *before)
 
 /* ---- what the terminal is wanted for besides ---- */
 
+/* What the keyboard sends while an editor has the terminal is for the editor alone. */
+static int spawn_editor(char *const argv[], pid_t *pid)
+{
+    posix_spawnattr_t own;
+    sigset_t keyboard;
+
+    sigemptyset(&keyboard);
+    sigaddset(&keyboard, SIGINT);
+    sigaddset(&keyboard, SIGQUIT);
+    posix_spawnattr_init(&own);
+    posix_spawnattr_setsigdefault(&own, &keyboard);
+    posix_spawnattr_setflags(&own, POSIX_SPAWN_SETSIGDEF);
+    int failed = posix_spawn(pid, "/bin/sh", NULL, &own, argv, environ);
+    posix_spawnattr_destroy(&own);
+    return failed;
+}
+
 /* Runs the editor on a file and waits. */
 static bool run_editor(const char *file, struct error *e)
 {
     const char *editor = words_editor();
-    char *command = xasprintf("%s \"$1\"", editor);
+    /* In its place, where it is a mere command: else the shell dies of a Ctrl-C that it survives.
+     */
+    char *command = xasprintf("%s%s \"$1\"", strpbrk(editor, "=;&|") ? "" : "exec ", editor);
     char *argv[] = {"sh", "-c", command, "sh", (char *)file, NULL};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
     pid_t pid;
-    int status, failed = posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ);
+    int status;
 
+    sigaction(SIGINT, &ignore, &interrupt);
+    sigaction(SIGQUIT, &ignore, &quit);
+    int failed = spawn_editor(argv, &pid);
+    while (!failed && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
     free(command);
     if (failed)
         return error_set(e, "cannot run %s: %s", editor, strerror(failed));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
            error_set(e, "%s failed; the note is as it was", editor);
 }
@@ -146,6 +171,17 @@ static bool edit_note(struct debugger *d, struct terminal *t, struct error *e)
     return kept && debugger_refresh(d, e);
 }
 
+/* As the terminal would when it is not ours: make and whoever else waits for us stop too, so that
+ * the shell is there. Curses has a handler for this, which would draw. */
+static void suspend(void)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL}, before;
+
+    sigaction(SIGTSTP, &plain, &before);
+    kill(0, SIGTSTP);
+    sigaction(SIGTSTP, &before, NULL);
+}
+
 static void serve(struct debugger *d, struct terminal *t)
 {
     struct error e;
@@ -160,7 +196,7 @@ static void serve(struct debugger *d, struct terminal *t)
     if (d->wants_suspend) {
         d->wants_suspend = false;
         terminal_leave(t);
-        raise(SIGSTOP);
+        suspend();
         terminal_return(t);
         d->wants_redraw = true;
     }
@@ -249,20 +285,23 @@ bool loop_run(const char *session, const char *theme, struct error *e)
     if (!session_open(&readable, session, e))
         return false;
     session_close(readable);
-    if (!terminal_open(&t, e))
+    if (!catch_signals(before, e))
         return false;
-    terminal_size(t, &columns, &rows);
-    if (!theme)
-        theme = terminal_has_colours(t) ? THEME_DEFAULT : "monochrome";
-    bool ok = catch_signals(before, e) && debugger_new(&d, session, theme, columns, rows, e);
+    bool ok = terminal_open(&t, e);
+    if (ok) {
+        terminal_size(t, &columns, &rows);
+        if (!theme)
+            theme = terminal_has_colours(t) ? THEME_DEFAULT : "monochrome";
+        ok = debugger_new(&d, session, theme, columns, rows, e);
+    }
     if (ok) {
         d->interactive = true;
         script_init(d);
         go_round(d, t);
     }
-    if (wake[0] >= 0)
-        release_signals(before);
     terminal_close(t);
+    release_signals(before);
+    ok = ok && debugger_finish(d, e);
     debugger_free(d);
     return ok;
 }

@@ -62,13 +62,37 @@ bool rescue_prepare(bool *moves)
     return true;
 }
 
+/* All that would end us, but for those that the loop answers by leaving in good order, and SIGKILL.
+ */
+static const int deadly[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT,   SIGSYS,  SIGQUIT,
+                             SIGTRAP, SIGXCPU, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1,
+                             SIGUSR2, SIGPIPE, SIGPOLL, SIGPWR,  SIGSTKFLT};
+enum { DEADLY = sizeof deadly / sizeof *deadly };
+
+static void take_signals(void)
+{
+    struct sigaction act = {.sa_handler = on_crash, .sa_flags = SA_NODEFER}, before;
+
+    for (size_t i = 0; i < DEADLY; i++)
+        if (sigaction(deadly[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(deadly[i], &act, NULL);
+}
+
+static void give_signals_back(void)
+{
+    struct sigaction act = {.sa_handler = SIG_DFL}, now;
+
+    for (size_t i = 0; i < DEADLY; i++)
+        if (sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler == on_crash)
+            sigaction(deadly[i], &act, NULL);
+}
+
 void rescue_arm(bool taken)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
-    struct sigaction act = {.sa_handler = taken ? on_crash : SIG_DFL, .sa_flags = SA_NODEFER};
-
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &act, NULL);
+    if (taken)
+        take_signals();
+    else
+        give_signals_back();
     rescue.taken = taken;
     if (!taken)
         tcsetattr(STDIN_FILENO, TCSANOW, &rescue.before);

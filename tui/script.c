@@ -70,6 +70,7 @@ bool script_run(const char *session, const char *file, const char *theme, int co
     if (ok) {
         script_wait(d);
         ok = run_lines(d, f, file, true, e);
+        ok = debugger_finish(d, ok ? e : NULL) && ok;
         debugger_free(d);
     }
     if (!standard)

@@ -80,27 +80,49 @@ static void tell_try(struct debugger *d, const json_t *report)
     }
     size_t fresh = json_array_size(json_object_get(compared, "new"));
     if (fresh)
-        buf_printf(&out, "%s%zu new", out.n ? ", " : "", fresh);
+        buf_printf(&out, "%s%zu more, hidden by others until now", out.n ? ", " : "", fresh);
     debugger_say(d, "with the pretended syncs: %s", out.n ? out.at : "there were no bugs before");
     buf_free(&out);
 }
 
-static void tell_check(struct debugger *d, const json_t *report)
+static void tell_check(struct debugger *d, const json_t *report, bool kept)
 {
     size_t bugs = json_array_size(json_object_get(report, "bugs"));
     const json_t *states = json_object_get(report, "states");
 
     json_int_t distinct = json_integer_value(json_object_get(states, "distinct"));
 
-    debugger_say(d, "checked: %" JSON_INTEGER_FORMAT " state%s, %zu bug%s%s%s", distinct,
+    debugger_say(d, "checked: %" JSON_INTEGER_FORMAT " state%s, %zu bug%s%s%s%s", distinct,
                  distinct == 1 ? "" : "s", bugs, bugs == 1 ? "" : "s",
-                 *text_of(report, "cut") ? "; " : "", text_of(report, "cut"));
+                 *text_of(report, "cut") ? "; " : "", text_of(report, "cut"),
+                 kept ? "" : "; the check before had seen more, and its report stays");
+}
+
+/* Another report numbers its bugs and states anew: the schedule in hand is of the bug that has the
+ * same cause now, or of none. */
+static void renumber_schedule(struct debugger *d, const char *cause)
+{
+    const json_t *bugs = json_object_get(d->findings.report, "bugs"), *bug;
+    size_t i;
+
+    if (!d->walking_state && !d->walking_bug)
+        return;
+    d->walking_state = d->walking_bug = 0;
+    json_array_foreach(bugs, i, bug)
+    {
+        if (*cause && !strcmp(text_of(bug, "cause"), cause))
+            d->walking_bug = (uint64_t)json_integer_value(json_object_get(bug, "id"));
+    }
+    free(d->walking);
+    d->walking = d->walking_bug ? xasprintf("bug %" PRIu64, d->walking_bug)
+                                : xstrdup("a state of the check before");
 }
 
 /* What is shown beside the states of a check is of the model that they were checked under. */
-static void follow_model(struct debugger *d)
+static void follow_model(struct debugger *d, bool kept)
 {
-    if (!d->checking || (d->loaded && model_is(&d->findings.analysis->graph->model, d->checking)))
+    if (!kept || !d->checking ||
+        (d->loaded && model_is(&d->findings.analysis->graph->model, d->checking)))
         return;
     free(d->model);
     d->model = d->checking;
@@ -111,17 +133,22 @@ static void follow_model(struct debugger *d)
 static void take_done(struct debugger *d, const struct worker_event *event)
 {
     struct error e;
+    bool kept = !json_is_false(json_object_get(event->body, "kept"));
+    char *cause = xstrdup(text_of(debugger_bug(d, d->walking_bug), "cause"));
 
     if (d->task == TASK_TRY)
         tell_try(d, event->body);
     else
-        tell_check(d, event->body);
+        tell_check(d, event->body, kept);
     json_decref(d->tried);
     d->tried = d->task == TASK_TRY ? json_incref(event->body) : NULL;
     d->has_progress = false;
     if (!debugger_refresh(d, &e))
         debugger_complain(d, e.text);
-    follow_model(d);
+    if (d->task == TASK_CHECK && kept)
+        renumber_schedule(d, cause);
+    follow_model(d, kept);
+    free(cause);
 }
 
 /* The engine speaks to those who type options; here the way out is a command. */

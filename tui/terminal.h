@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * terminal: brings a screen to a real terminal and keys from it, by curses. Nothing else in the
- * program knows curses. However the program ends, the terminal is as it was before: also when it
- * crashes.
+ * program knows curses. However the program ends, but by SIGKILL, the terminal is as it was before:
+ * also when it crashes.
  */
 #ifndef TUI_TERMINAL_H
 #define TUI_TERMINAL_H

@@ -14,16 +14,16 @@ enum { OPS_SHOWN = 20, OUTPUT_SHOWN = 4 };
 static const struct subject nothing = {SUBJECT_NONE, 0, NULL};
 
 /* The op when it is one, else the event: an acknowledgement. */
-static struct subject about_op(const json_t *op)
+static struct subject about_op(const json_t *op, bool fits)
 {
-    if (json_is_integer(json_object_get(op, "op")) && report_number(op, "op") >= 0)
+    if (fits && json_is_integer(json_object_get(op, "op")) && report_number(op, "op") >= 0)
         return (struct subject){SUBJECT_OP, (uint64_t)report_number(op, "op"), NULL};
     if (report_number(op, "event") > 0)
         return (struct subject){SUBJECT_EVENT, (uint64_t)report_number(op, "event"), NULL};
     return nothing;
 }
 
-static void add_place(struct lines *l, const json_t *op)
+static void add_place(struct lines *l, const json_t *op, bool fits)
 {
     const char *file = json_string_value(json_object_get(op, "file"));
     json_int_t line = report_number(op, "line");
@@ -34,13 +34,13 @@ static void add_place(struct lines *l, const json_t *op)
         cell_text(lines_add(l, "",
                             file && *file && line > 0
                                 ? (struct subject){SUBJECT_LINE, (uint64_t)line, file}
-                                : about_op(op)),
+                                : about_op(op, fits)),
                   STYLE_SOURCE_LINE, text.at, text.n);
     buf_free(&text);
 }
 
 /* Ops of one call stand together, the place below the last of them. */
-static void add_ops(struct lines *l, const char *label, const json_t *ops, bool survived)
+static void add_ops(struct lines *l, const char *label, const json_t *ops, bool survived, bool fits)
 {
     enum style style = survived ? STYLE_OP_PERSISTED : STYLE_OP_LOST;
     const json_t *op;
@@ -56,7 +56,7 @@ static void add_ops(struct lines *l, const char *label, const json_t *ops, bool 
                      json_array_size(ops) - i);
             break;
         }
-        struct cell *c = lines_add(l, i ? "" : label, about_op(op));
+        struct cell *c = lines_add(l, i ? "" : label, about_op(op, fits));
         struct buf text = {0};
         report_add_op(&text, op, escape_locale());
         cell_add(c, style, "%s ", glyph(survived ? GLYPH_PERSISTED : GLYPH_LOST));
@@ -65,7 +65,7 @@ static void add_ops(struct lines *l, const char *label, const json_t *ops, bool 
         buf_free(&text);
         const json_t *next = json_array_get(ops, i + 1);
         if (i + 1 == OPS_SHOWN || report_number(next, "event") != report_number(op, "event"))
-            add_place(l, op);
+            add_place(l, op, fits);
     }
 }
 
@@ -119,7 +119,7 @@ static void add_fix(struct lines *l, const json_t *bug, int room)
     buf_free(&text);
 }
 
-static void add_seen(struct lines *l, const json_t *bug)
+static void add_seen(struct lines *l, const json_t *bug, bool fits)
 {
     const json_t *behaviour = json_object_get(bug, "behaviour");
     const json_t *group = json_object_get(behaviour, "group");
@@ -129,7 +129,8 @@ static void add_seen(struct lines *l, const json_t *bug)
     cell_text(lines_add(l, "seen in", nothing), STYLE_PLAIN, buf_string(&text), text.n);
     if (json_is_object(behaviour) && report_number(behaviour, "id") >= 0) {
         uint64_t id = (uint64_t)report_number(behaviour, "id");
-        struct cell *c = lines_add(l, "", (struct subject){SUBJECT_BEHAVIOUR, id, NULL});
+        struct cell *c =
+            lines_add(l, "", fits ? (struct subject){SUBJECT_BEHAVIOUR, id, NULL} : nothing);
         buf_clear(&text);
         if (report_has(behaviour, "type"))
             buf_text(&text, "type ");
@@ -146,7 +147,8 @@ static void add_seen(struct lines *l, const json_t *bug)
     }
     if (json_is_integer(group) && json_integer_value(group) >= 0) {
         uint64_t id = (uint64_t)json_integer_value(group);
-        struct cell *c = lines_add(l, "", (struct subject){SUBJECT_GROUP, id, NULL});
+        struct cell *c =
+            lines_add(l, "", fits ? (struct subject){SUBJECT_GROUP, id, NULL} : nothing);
         cell_add(c, STYLE_PLAIN, "group ");
         cell_add(c, STYLE_NUMBER, "%llu", (unsigned long long)id);
     }
@@ -170,7 +172,7 @@ static void add_status(struct lines *l, const json_t *bug)
     buf_free(&text);
 }
 
-struct view *bug_view(const json_t *bug, int columns)
+struct view *bug_view(const json_t *bug, int columns, bool fits)
 {
     struct lines *l = lines_new("bug");
     int room = lines_room(columns);
@@ -178,12 +180,12 @@ struct view *bug_view(const json_t *bug, int columns)
     if (!json_is_object(bug))
         return lines_view(l);
     add_text(l, "what", STYLE_PLAIN, bug, "summary", 0, room);
-    add_ops(l, "survived", json_object_get(bug, "survived"), true);
-    add_ops(l, "lost", json_object_get(bug, "lost"), false);
+    add_ops(l, "survived", json_object_get(bug, "survived"), true, fits);
+    add_ops(l, "lost", json_object_get(bug, "lost"), false, fits);
     add_text(l, "legal", STYLE_RULE, bug, "rule", 0, room);
     add_checker(l, bug, room);
     add_fix(l, bug, room);
-    add_seen(l, bug);
+    add_seen(l, bug, fits);
     add_status(l, bug);
     add_text(l, "note", STYLE_MARKER, bug, "note", ESCAPE_KEEP_NEWLINES, room);
     return lines_view(l);

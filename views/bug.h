@@ -12,7 +12,8 @@
 #include "views/view.h"
 
 /* A bug of a report (NULL: none is shown), which must outlive the view; for a pane of so many
- * columns. */
-struct view *bug_view(const json_t *bug, int columns);
+ * columns. Where its numbers of ops and behaviours do not fit what is looked at, lines are about
+ * events. */
+struct view *bug_view(const json_t *bug, int columns, bool fits);
 
 #endif

@@ -13,6 +13,7 @@ enum { NUMBER, KIND, WHAT, WHERE, STATES, STATUS, COLUMNS };
 struct bugs_view {
     struct view view;
     json_t *bugs;
+    bool kept;
 };
 
 static const struct column *columns(struct view *v, size_t *n)
@@ -92,17 +93,26 @@ static void close_view(struct view *v)
 
 static bool subject(struct view *v, uint64_t row, struct subject *out, struct error *e)
 {
-    (void)v, (void)e;
-    *out = (struct subject){.kind = SUBJECT_BUG, .number = row};
+    struct bugs_view *b = (struct bugs_view *)v;
+    (void)e;
+    if (b->kept) {
+        *out = (struct subject){.kind = SUBJECT_BUG, .number = row};
+        return true;
+    }
+    const json_t *culprit = report_culprit(json_array_get(b->bugs, (size_t)row - 1));
+    json_int_t event = culprit ? report_number(culprit, "event") : 0;
+    *out = (struct subject){.kind = event > 0 ? SUBJECT_EVENT : SUBJECT_NONE,
+                            .number = event > 0 ? (uint64_t)event : 0};
     return true;
 }
 
 static uint64_t find(struct view *v, const struct subject *s)
 {
-    return s->kind == SUBJECT_BUG && s->number <= count(v) ? s->number : 0;
+    bool kept = ((struct bugs_view *)v)->kept;
+    return kept && s->kind == SUBJECT_BUG && s->number <= count(v) ? s->number : 0;
 }
 
-struct view *bugs_view_open(const json_t *report)
+struct view *bugs_view_open(const json_t *report, bool kept)
 {
     static const struct view_ops ops = {
         .name = "bugs",
@@ -117,6 +127,7 @@ struct view *bugs_view_open(const json_t *report)
     };
     struct bugs_view *b = xcalloc(1, sizeof *b);
     b->view.ops = &ops;
+    b->kept = kept;
     b->bugs = json_incref(json_object_get(report, "bugs"));
     return &b->view;
 }

@@ -99,7 +99,7 @@ bool export_job_finish(struct export_job *job, struct error *e)
 {
     pthread_join(job->thread, NULL);
     bool ok = job->ok;
-    if (!ok)
+    if (!ok && e)
         *e = job->error;
     job_free(job);
     return ok;

@@ -34,9 +34,14 @@ struct graph_picture *graph_picture_new(struct error *e)
     return NULL;
 }
 
+/* Nobody is to be woken for it any more. */
 static void forget_coming(struct graph_picture *p)
 {
+    uint64_t count;
+
     layout_job_drop(p->job);
+    if (read(p->fd, &count, sizeof count) < 0)
+        count = 0; /* there was nothing to take back */
     drawing_free(p->coming);
     p->job = NULL;
     p->coming = NULL;

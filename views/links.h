@@ -30,6 +30,9 @@ void links_groups(struct links *l, const struct groups *groups);
 void links_objects(struct links *l, const struct stored_objects *objects);
 void links_report(struct links *l, const json_t *report);
 
+/* Whether the report's numbers of ops are those of the graph: it is of the same model. */
+bool links_report_fits(const struct links *l);
+
 /* The subjects of a kind that one leads to, at most `max` of them; returns how many there are. The
  * nearest come first: the smallest behaviour, the innermost line, ops and bugs in their order.
  * Costs what is written besides O(log n), but for states, which ask the session.

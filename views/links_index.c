@@ -267,10 +267,16 @@ void links_report(struct links *l, const json_t *report)
     size_t i;
 
     l->report = report;
+    l->report_fits = fits;
     l->parts.n = 0;
     json_array_foreach(json_object_get(report, "bugs"), i, bug)
     {
         add_parts(l, json_object_get(bug, "survived"), (uint32_t)i + 1, true, fits);
         add_parts(l, json_object_get(bug, "lost"), (uint32_t)i + 1, false, fits);
     }
+}
+
+bool links_report_fits(const struct links *l)
+{
+    return l->report_fits;
 }

@@ -39,6 +39,7 @@ struct links {
     const struct groups *groups;
     const struct stored_objects *objects;
     const json_t *report;
+    bool report_fits;
     vec_of(struct part) parts; /* of all bugs, in their order */
     enum stage stage;
     size_t next;                               /* in the stage */

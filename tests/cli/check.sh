@@ -248,7 +248,7 @@ lays_out_bugs() {
         run "$(jq .checker.exit <<<"$bug")" env FLOTSAM_STDOUT="$scratch/told" sh -c "$command"
         [ "$(jq -r .checker.output <<<"$bug" | sed "s,$data,$dir,")" = "$(cat "$out" "$err")" ] ||
             fail "bug $n: the checker says something else of its state"
-        rm -rf "$dir"
+        rm -rf "$dir" "$dir".*
     done
 }
 

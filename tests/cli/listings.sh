@@ -147,7 +147,7 @@ for ((n = 1; n <= states; n += 11)); do
     fi
     [ "$got" = "$verdict" ] || fail "state $n was $verdict and is $got when laid out"
     agreed=$((agreed + 1))
-    rm -rf "$scratch/state"
+    rm -rf "$scratch/state" "$scratch"/state.*
 done
 [ "$agreed" -gt 10 ] || fail "only $agreed states were laid out"
 # What a lost op takes along is lost, too: a file whose data went with its block is empty.
@@ -161,6 +161,10 @@ run 0 "$FLOTSAM" replay "$session" "state:$n" "$scratch/state"
 [ -e "$scratch/state/$path" ] || fail "state $n has no $path"
 [ ! -s "$scratch/state/$path" ] || fail "state $n has data of $path, though that was lost"
 rm -rf "$scratch/state"
+run 2 "$FLOTSAM" replay "$session" "state:$n" "$scratch/state/"
+says 'state.stdout is there already; remove it'
+[ ! -e "$scratch/state" ] || fail "a state was laid out where what goes with it cannot be"
+rm "$scratch"/state.*
 run 2 "$FLOTSAM" replay "$session" "state:$((states + 1))" "$scratch/state"
 says 'flotsam states lists them'
 run 2 "$FLOTSAM" replay "$session" state:x "$scratch/state"

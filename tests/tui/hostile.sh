@@ -86,3 +86,15 @@ for size in "${sizes[@]}"; do
 done
 # Names that can be shown are.
 grep -q '日本語' "$scratch/walk/trace.view" || fail "a name that can be shown is not"
+
+# A session that was made to be hostile: what its report says, in the bar and on a terminal.
+cp "$session" "$place/session.flotsam"
+sqlite3 "$place/session.flotsam" "UPDATE report SET json = json_set(json,
+    '$.model', char(27) || ']0;title' || char(7), '$.checker', char(27) || '[41m')"
+LC_ALL=C.UTF-8 "$FLOTSAM" open "$place/session.flotsam" --script /dev/stdin >"$out" 2>"$err" <<'END' || true
+dump screen -
+END
+script -qec "'$FLOTSAM' replay '$place/session.flotsam' bug:1 '$scratch/laid-out'" /dev/null \
+    >>"$out" </dev/null || fail "cannot be replayed: $(cat "$out")"
+grep -q '\\x1b' "$out" || fail "no sequence was shown as text: $(cat -v "$out")"
+! grep -q "$(printf '\033')" "$out" || fail "raw bytes: $(cat -v "$out")"

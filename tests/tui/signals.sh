@@ -23,7 +23,7 @@ for signal in TERM INT HUP; do
     kill -s "$signal" "$pid"
     ended '*'
 done
-for signal in SEGV ABRT BUS; do
+for signal in SEGV ABRT BUS QUIT USR1 XFSZ; do
     begin
     kill -s "$signal" "$pid"
     ended $((128 + $(kill -l "$signal")))
@@ -52,6 +52,37 @@ expect '─ Bugs ─'
 expect '^▸ *1 '
 press j
 expect '^▸ *2 '
+press Q
+expect '^prompt> *$'
+poll 10 none_left || fail "still running: $(debuggers)"
+
+# Ctrl-Z stops make as well, which started it: the shell is there again.
+printf 'look:\n\t@"$(FLOTSAM)" open session.flotsam\n' >"$place/Makefile"
+type_line "clear; FLOTSAM=$FLOTSAM make look"
+expect '─ Bugs ─'
+press C-z
+expect 'Stopped'
+type_line 'clear; fg'
+expect '^▸ *2 |^▸ *1 '
+press Q
+expect '^prompt> *$'
+poll 10 none_left || fail "still running: $(debuggers)"
+
+# What is pressed in an editor is for the editor.
+cat >"$scratch/editor" <<END
+#!/bin/bash
+trap 'echo interrupted >>$scratch/editing' INT
+echo begun >$scratch/editing
+until grep -q interrupted $scratch/editing; do sleep 0.05; done
+echo 'written after all' >"\$1"
+END
+chmod +x "$scratch/editor"
+type_line "clear; env TMPDIR=$rooms VISUAL= EDITOR=$scratch/editor $FLOTSAM open session.flotsam"
+expect '^▸ *1 '
+press m
+poll 30 test -s "$scratch/editing" || fail "no editor was called"
+press C-c
+expect '[+]note'
 press Q
 expect '^prompt> *$'
 poll 10 none_left || fail "still running: $(debuggers)"
@@ -86,6 +117,26 @@ press X
 expect 'checking [1-9][0-9]* states'
 press Q
 ended 0
+
+# What runs a target ends by a signal while it checks; by Ctrl-C the check alone does.
+sed "s,^checker .*,checker  = sleep 0.2; ./check {dir}," "$scratch/targets/current/flotsam.ini" \
+    >"$scratch/slow.ini"
+run_slow() { # [COMMAND]: what starts it
+    rm -f "$scratch"/tty-* "$scratch/status"
+    cp "$scratch/slow.ini" "$scratch/targets/current/flotsam.ini"
+    rm -rf "$scratch/targets/current/data"
+    type_line "clear; env TMPDIR=$rooms $1 run -o $place/run.flotsam \
+$scratch/targets/current/flotsam.ini"
+    expect '[0-9]+ distinct'
+}
+run_slow "$scratch/go"
+kill -s TERM "$(pgrep -o -f -- "^$FLOTSAM run -o $place/run.flotsam")"
+ended 130
+run_slow "$FLOTSAM"
+press C-c
+expect '─ Overview ─|─ Bugs ─'
+press Q
+expect '^prompt> *$'
 
 # The debugger is killed while it checks: what checks for it goes too.
 slow

@@ -193,3 +193,23 @@ expect 'the note cannot be read again'
 expect '[+]note'
 press Q
 ended 0
+
+# What was asked for is there when one has left.
+start
+expect '^▸ *1 '
+tmux send-keys -t test -l ':save other.flotsam'
+tmux send-keys -t test Enter Q
+ended 0
+run 0 "$FLOTSAM" bugs "$place/other.flotsam"
+
+# Standard output is the screen.
+start
+expect '^▸ *1 '
+for command in 'export -' 'copy -' 'dump view -'; do
+    type_line ":$command"
+    expect 'standard output is this terminal; name a file'
+    press j
+    expect_gone 'standard output'
+done
+press Q
+ended 0

@@ -37,7 +37,7 @@ static void the_list_has_where_and_status(void **state)
     json_object_set_new((json_t *)bug_of(report, 1), "status", json_string("duplicate"));
     json_object_set_new((json_t *)bug_of(report, 1), "duplicate_of", json_integer(1));
     json_object_set_new((json_t *)bug_of(report, 1), "note", json_string("seen before"));
-    struct view *v = bugs_view_open(report);
+    struct view *v = bugs_view_open(report, true);
     assert_string_equal(view_row(v, 1),
                         "1|ordering|CURRENT.new renamed to CURRENT, manifest-2 not written|"
                         "store.c:41|14|new");
@@ -52,7 +52,8 @@ static void the_list_has_where_and_status(void **state)
 static void views_outlive_the_report(void **state)
 {
     json_t *report = sample_all();
-    struct view *list = bugs_view_open(report), *full = bug_view(bug_of(report, 0), WIDE);
+    struct view *list = bugs_view_open(report, true),
+                *full = bug_view(bug_of(report, 0), WIDE, true);
     struct subject line = {0};
     uint64_t n = list->ops->count(list);
     (void)state;
@@ -72,7 +73,7 @@ static void views_outlive_the_report(void **state)
 static void a_bug_says_what_survived_what_was_lost_and_why_that_is_legal(void **state)
 {
     json_t *report = sample_all();
-    struct view *v = bug_view(bug_of(report, 0), WIDE);
+    struct view *v = bug_view(bug_of(report, 0), WIDE, true);
     (void)state;
     assert_string_equal(
         view_text(v),
@@ -100,7 +101,7 @@ static void a_bug_says_what_survived_what_was_lost_and_why_that_is_legal(void **
 static void its_lines_are_about_what_they_name(void **state)
 {
     json_t *report = sample_all();
-    struct view *v = bug_view(bug_of(report, 0), WIDE);
+    struct view *v = bug_view(bug_of(report, 0), WIDE, true);
     (void)state;
     assert_int_equal(view_subject(v, 2).kind, SUBJECT_OP);
     assert_int_equal(view_subject(v, 2).number, 9);
@@ -115,7 +116,7 @@ static void its_lines_are_about_what_they_name(void **state)
             assert_int_equal(v->ops->find(v, &s), row);
     }
     v->ops->close(v);
-    v = bug_view(bug_of(report, 2), WIDE); /* an acknowledgement has an event, no op */
+    v = bug_view(bug_of(report, 2), WIDE, true); /* an acknowledgement has an event, no op */
     assert_int_equal(view_subject(v, 2).kind, SUBJECT_EVENT);
     assert_int_equal(view_subject(v, 2).number, 20);
     v->ops->close(v);
@@ -127,7 +128,7 @@ static void a_narrow_pane_folds_and_loses_no_word(void **state)
     json_t *report = sample_all();
     (void)state;
     for (int width = 1; width < 60; width += 7) {
-        struct view *v = bug_view(bug_of(report, 0), width);
+        struct view *v = bug_view(bug_of(report, 0), width, true);
         struct buf text = {0};
         for (uint64_t row = 1; row <= v->ops->count(v); row++) {
             const char *cells = strchr(view_row(v, row), '|') + 1;
@@ -162,12 +163,12 @@ static void nothing_in_a_report_can_hurt(void **state)
     (void)state;
     assert_non_null(bugs);
     for (size_t i = 0; i < json_array_size(bugs); i++) {
-        struct view *v = bug_view(json_array_get(bugs, i), 40);
+        struct view *v = bug_view(json_array_get(bugs, i), 40, true);
         assert_null(strchr(view_text(v), '\x1b'));
         v->ops->close(v);
     }
     json_t *report = json_pack("{s:O}", "bugs", bugs);
-    struct view *list = bugs_view_open(report);
+    struct view *list = bugs_view_open(report, true);
     view_text(list);
     list->ops->close(list);
     json_decref(report);
@@ -183,7 +184,7 @@ static void many_lost_ops_are_counted(void **state)
     for (int i = 0; i < 30; i++)
         json_array_append_new(
             lost, json_pack("{s:i, s:i, s:s}", "op", i, "event", i + 1, "call", "write"));
-    struct view *v = bug_view(bug, WIDE);
+    struct view *v = bug_view(bug, WIDE, true);
     assert_non_null(strstr(view_text(v), "|o write  ev 20\n|and 10 more\n"));
     v->ops->close(v);
     json_decref(bug);

@@ -369,6 +369,15 @@ static void a_new_picture_comes_when_it_is_ready(void **state)
     assert_int_equal(graph_picture_selected(p), graph_picture_find(p, 5));
     assert_int_not_equal(graph_picture_find(p, 0), NO_NODE);
 
+    /* Nobody is woken for one that is forgotten. */
+    struct subgraph_options all = SUBGRAPH_DEFAULTS;
+    assert_true(subgraph_all(&s, &f, &all, &e));
+    assert_true(graph_picture_show(p, s, &e));
+    assert_int_equal(poll(&fd, 1, 30000), 1);
+    graph_picture_forget(p);
+    assert_int_equal(poll(&fd, 1, 0), 0);
+    assert_int_equal(graph_picture_poll(p, &e), PICTURE_READY);
+
     /* Freed while one is coming. */
     assert_true(subgraph_all(&s, &f, &o, &e));
     assert_true(graph_picture_show(p, s, &e));

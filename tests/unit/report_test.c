@@ -638,7 +638,7 @@ static void bugs_are_rows(void **state)
     struct row row = {0};
     uint64_t at = 5;
     json_t *report = sample_all();
-    struct view *v = bugs_view_open(report);
+    struct view *v = bugs_view_open(report, true);
     assert_int_equal(v->ops->count(v), 4);
     assert_true(v->ops->draw(v, 2, &row, &e));
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)

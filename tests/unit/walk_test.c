@@ -487,14 +487,44 @@ static void choose_at_random(struct hand *h, unsigned *seed)
         check_follows(h, was);
 }
 
-static void move_at_random(struct hand *h, unsigned *seed)
+static bool take_steps(struct hand *h, bool sync, int64_t steps)
 {
     struct error e;
-    int step = rand_r(seed) % 2 ? 1 : -1;
+    return sync ? walk_sync(h->walk, steps, &e) : walk_step(h->walk, steps);
+}
+
+/* Several steps at once lead where as many single ones do, say the same in the end, and are taken
+ * back as one. */
+static void check_steps(struct hand *h, bool sync, int64_t steps)
+{
+    uint32_t was = walk_last(h->walk);
+    uint64_t stood = walk_here(h->walk);
+    bool changed = take_steps(h, sync, steps);
+    uint32_t last = walk_last(h->walk);
+    uint64_t here = walk_here(h->walk);
+    enum walk_answer answer = walk_news(h->walk)->answer;
+    struct graph_step because = walk_news(h->walk)->because;
+    if (changed) {
+        assert_true(walk_undo(h->walk));
+        assert_int_equal(walk_last(h->walk), was);
+        assert_int_equal(walk_here(h->walk), stood);
+    }
+    for (int64_t i = steps < 0 ? -steps : steps; i > 0; i--)
+        if (!take_steps(h, sync, steps < 0 ? -1 : 1))
+            break;
+    assert_int_equal(walk_last(h->walk), last);
+    assert_int_equal(walk_here(h->walk), here);
+    assert_int_equal(walk_news(h->walk)->answer, answer);
+    assert_int_equal(walk_news(h->walk)->because.from, because.from);
+}
+
+static void move_at_random(struct hand *h, unsigned *seed)
+{
+    int64_t steps = (rand_r(seed) % 2 ? 1 : -1) * (1 + rand_r(seed) % 3);
 
     switch (rand_r(seed) % 8) {
     case 0:
-        walk_sync(h->walk, step, &e);
+        check_steps(h, true, steps);
         break;
     case 1:
         walk_undo(h->walk);
@@ -507,7 +537,7 @@ static void move_at_random(struct hand *h, unsigned *seed)
         break;
     case 4:
     case 5:
-        walk_step(h->walk, step);
+        check_steps(h, false, steps);
         break;
     default:
         choose_at_random(h, seed);
