@@ -132,11 +132,6 @@ size_t calltree_nodes(const struct calltree *t)
     return t->nodes.n;
 }
 
-size_t calltree_places(const struct calltree *t)
-{
-    return t->places.n;
-}
-
 const struct call_node *calltree_node(const struct calltree *t, uint32_t node)
 {
     return &t->nodes.at[node];

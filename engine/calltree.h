@@ -68,7 +68,6 @@ uint32_t calltree_place(struct calltree *t, uint32_t stack);
 
 /* How many there are of each. A parent has a smaller number than its children. */
 size_t calltree_nodes(const struct calltree *t);
-size_t calltree_places(const struct calltree *t);
 
 const struct call_node *calltree_node(const struct calltree *t, uint32_t node);
 const struct call_place *calltree_at(const struct calltree *t, uint32_t place);

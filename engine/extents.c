@@ -236,29 +236,6 @@ void extents_allocate(struct extents *x, uint64_t offset, uint64_t size)
         extents_write(x, offset, end - offset, PAYLOAD_ZEROS, 0);
 }
 
-void extents_copy(struct extents *x, uint64_t offset, const struct extents *source,
-                  uint64_t source_offset, uint64_t size)
-{
-    vec_of(struct extent) pieces = {0};
-    uint64_t end = source_offset + size;
-    struct extent piece;
-    for (uint64_t at = source_offset; at < end && extents_find(source, at, &piece);) {
-        if (piece.offset >= end)
-            break;
-        if (piece.offset < at)
-            piece = tail_of(piece, at);
-        at = piece.offset + piece.size;
-        if (at > end)
-            piece.size = end - piece.offset;
-        vec_push(&pieces, piece);
-    }
-    extents_clear(x, offset, size);
-    for (size_t i = 0; i < pieces.n; i++)
-        extents_write(x, offset + (pieces.at[i].offset - source_offset), pieces.at[i].size,
-                      pieces.at[i].payload, pieces.at[i].from);
-    vec_free(&pieces);
-}
-
 void extents_collapse(struct extents *x, uint64_t offset, uint64_t size)
 {
     struct extent_node *before, *after;

@@ -46,11 +46,6 @@ void extents_cut(struct extents *x, uint64_t offset);
 /* The holes in the range become zeros that are allocated. */
 void extents_allocate(struct extents *x, uint64_t offset, uint64_t size);
 
-/* The range becomes what `source` has at source_offset, holes included. Both may be one file and
- * the ranges may overlap: the source is read as it was before. */
-void extents_copy(struct extents *x, uint64_t offset, const struct extents *source,
-                  uint64_t source_offset, uint64_t size);
-
 /* Takes the range out; what lies behind moves down. */
 void extents_collapse(struct extents *x, uint64_t offset, uint64_t size);
 

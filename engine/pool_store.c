@@ -89,35 +89,28 @@ static bool make_in(struct pool_store *s, const char *base)
     return false;
 }
 
-struct choice {
-    char *base; /* NULL: it is none */
-    uint64_t free;
-};
-
-static struct choice choose(const char *path, const char *outside, struct error *e)
+/* NULL, with the reason, when states cannot lie there. The caller frees it. */
+static char *base_of(const char *path, const char *outside, struct error *e)
 {
-    struct choice c = {.base = realpath(path, NULL)};
-    if (!c.base) {
+    char *base = realpath(path, NULL);
+    if (!base) {
         error_errno(e, "no place for crash states: %s", path);
-    } else if (is_inside(c.base, outside)) {
-        error_set(e, "no place for crash states: %s lies in the data directory", c.base);
-        free(c.base);
-        c.base = NULL;
-    } else {
-        c.free = bytes_free(c.base);
+    } else if (is_inside(base, outside)) {
+        error_set(e, "no place for crash states: %s lies in the data directory", base);
+        free(base);
+        base = NULL;
     }
-    return c;
+    return base;
 }
 
-/* The first with room; when there is none, the one with the most: it may still do. */
-static struct choice *best_of(struct choice *at, size_t n, uint64_t room)
+size_t pool_store_best(const uint64_t *bytes, size_t n, uint64_t room)
 {
-    struct choice *best = NULL;
+    size_t best = n;
     for (size_t i = 0; i < n; i++) {
-        if (at[i].base && at[i].free >= room)
-            return &at[i];
-        if (at[i].base && (!best || at[i].free > best->free))
-            best = &at[i];
+        if (bytes[i] && bytes[i] >= room)
+            return i;
+        if (bytes[i] && (best == n || bytes[i] > bytes[best]))
+            best = i;
     }
     return best;
 }
@@ -126,22 +119,23 @@ bool pool_store_open(struct pool_store *s, const char *work, const char *outside
                      struct error *e)
 {
     const char *paths[] = {"/dev/shm", getenv("TMPDIR"), "/tmp", "/var/tmp"};
-    struct choice choices[sizeof paths / sizeof *paths] = {0}, *best;
-    size_t n = work ? 1 : sizeof paths / sizeof *paths;
+    char *bases[sizeof paths / sizeof *paths] = {NULL};
+    uint64_t bytes[sizeof paths / sizeof *paths] = {0};
+    size_t n = work ? 1 : sizeof paths / sizeof *paths, best;
     if (work)
         paths[0] = work;
-    for (size_t i = 0; i < n; i++)
-        if (paths[i])
-            choices[i] = choose(paths[i], outside, e);
+    for (size_t i = 0; i < n; i++) {
+        bases[i] = paths[i] ? base_of(paths[i], outside, e) : NULL;
+        bytes[i] = bases[i] ? 1 + bytes_free(bases[i]) : 0; /* a full one is one still */
+    }
     *s = (struct pool_store){.lock = -1};
-    while (!s->path && (best = best_of(choices, n, room))) {
-        if (!make_in(s, best->base))
-            error_errno(e, "no place for crash states: %s", best->base);
-        free(best->base);
-        best->base = NULL;
+    while (!s->path && (best = pool_store_best(bytes, n, room)) < n) {
+        if (!make_in(s, bases[best]))
+            error_errno(e, "no place for crash states: %s", bases[best]);
+        bytes[best] = 0;
     }
     for (size_t i = 0; i < n; i++)
-        free(choices[i].base);
+        free(bases[i]);
     return s->path;
 }
 

@@ -8,6 +8,7 @@
 #define ENGINE_POOL_STORE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/error.h"
@@ -21,6 +22,9 @@ struct pool_store {
  * writable one with `room` bytes, or else with the most), outside of `outside` (NULL: anywhere). */
 bool pool_store_open(struct pool_store *s, const char *work, const char *outside, uint64_t room,
                      struct error *e);
+
+/* Which of n places it is by the bytes free in each, 0: it is none. n when none is one. */
+size_t pool_store_best(const uint64_t *bytes, size_t n, uint64_t room);
 
 /* Removes it. */
 void pool_store_close(struct pool_store *s);

@@ -266,14 +266,6 @@ long code_find(const struct code *c, uint64_t address)
     return i < c->insns.n && c->insns.at[i].address == address ? (long)i : -1;
 }
 
-long code_find_end(const struct code *c, uint64_t end)
-{
-    size_t i = find_from(c, end);
-
-    return i > 0 && c->insns.at[i - 1].address + c->insns.at[i - 1].length == end ? (long)i - 1
-                                                                                  : -1;
-}
-
 /* --- Tables of jumps ---------------------------------------------------------------------- */
 
 typedef vec_of(uint64_t) addresses;

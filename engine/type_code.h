@@ -98,8 +98,7 @@ void code_free(struct code *c);
  * symbol table has it. NULL when unknown; the caller frees. */
 char *code_callee(struct binary *b, uint64_t target);
 
-/* The place of the instruction at an address, or of that which ends there; −1 for none. */
+/* The place of the instruction at an address; −1 for none. */
 long code_find(const struct code *c, uint64_t address);
-long code_find_end(const struct code *c, uint64_t end);
 
 #endif

@@ -361,10 +361,3 @@ const struct site *types_find_site(struct types *t, const struct frame *frames, 
     }
     return above;
 }
-
-const struct type_site *types_site(struct types *t, uint32_t module, uint64_t address)
-{
-    struct frame frame = {.module = module, .flags = FRAME_EXACT, .address = address};
-
-    return &types_find_site(t, &frame, 1)->is;
-}

@@ -93,7 +93,6 @@ struct type_site {
     uint16_t size;
     const char *path;
 };
-const struct type_site *types_site(struct types *t, uint32_t module, uint64_t address);
 
 /* For measuring: functions followed, code addresses asked for, and nanoseconds spent on it. */
 struct type_cost {

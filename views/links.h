@@ -22,7 +22,6 @@ struct links;
 struct links *links_new(struct analysis *a);
 void links_free(struct links *l);
 bool links_settle(struct links *l, uint64_t deadline, bool *done, struct error *e);
-int links_percent(const struct links *l);
 
 /* What is known besides, from then on, and must live until another is given: groups; objects;
  * the last check's report. NULL: none. */

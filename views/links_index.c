@@ -203,17 +203,6 @@ bool links_settle(struct links *l, uint64_t deadline, bool *done, struct error *
     return true;
 }
 
-int links_percent(const struct links *l)
-{
-    enum { ALL = 100 };
-    const struct analysis *a = l->analysis;
-    size_t ops = a->graph->n, all = ops + a->behaviours->n;
-
-    if (l->stage == STAGE_DONE || !all)
-        return ALL;
-    return (int)(((l->stage == STAGE_LINES ? 0 : ops) + l->next) * ALL / all);
-}
-
 /* --- Reports ------------------------------------------------------------------------------- */
 
 void links_groups(struct links *l, const struct groups *groups)

@@ -162,14 +162,6 @@ bool schedule_rows_settle(struct schedule_rows *rows, uint64_t deadline, bool *d
     return true;
 }
 
-int schedule_rows_percent(const struct schedule_rows *rows)
-{
-    enum { ALL = 100 };
-    uint64_t count = session_event_count(rows->analysis->session);
-
-    return rows->done || !count ? ALL : (int)((rows->next - 1) * ALL / (count + 1));
-}
-
 /* How many places lie before a position. */
 static size_t places_before(const struct schedule_rows *rows, uint64_t position)
 {

@@ -19,7 +19,6 @@ struct schedule_rows;
 struct schedule_rows *schedule_rows_new(struct analysis *a);
 bool schedule_rows_settle(struct schedule_rows *rows, uint64_t deadline, bool *done,
                           struct error *e);
-int schedule_rows_percent(const struct schedule_rows *rows);
 void schedule_rows_free(struct schedule_rows *rows);
 
 /* All must outlive the view. It shows what the walk has when it is drawn. */

@@ -16,7 +16,6 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
@@ -725,24 +724,24 @@ static void folders_that_others_lock_are_removed(void **state)
 static void states_lie_where_there_is_room(void **state)
 {
     (void)state;
+    static const uint64_t bytes[] = {100, 0, 300, 200}, none[] = {0, 0};
+    assert_int_equal(pool_store_best(bytes, 4, 0), 0);
+    assert_int_equal(pool_store_best(bytes, 4, 100), 0);
+    assert_int_equal(pool_store_best(bytes, 4, 101), 2);
+    assert_int_equal(pool_store_best(bytes, 4, UINT64_MAX), 2);
+    assert_int_equal(pool_store_best(none, 2, 0), 2);
+
+    struct sample *s = sample_new();
+    struct pool_store store;
     struct error e;
-    struct pool_store modest, greedy;
-    const char *places[] = {"/dev/shm", getenv("TMPDIR"), "/tmp", "/var/tmp"};
-    uint64_t most = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        struct statvfs st;
-        if (places[i] && statvfs(places[i], &st) == 0 && st.f_bavail * st.f_frsize > most)
-            most = st.f_bavail * st.f_frsize;
-    }
-    assert_true(pool_store_open(&modest, NULL, NULL, 1, &e));
-    assert_true(pool_store_open(&greedy, NULL, NULL, UINT64_MAX, &e));
-    assert_memory_equal(modest.path, "/dev/shm/", strlen("/dev/shm/"));
-    struct statvfs st;
-    assert_int_equal(statvfs(greedy.path, &st), 0);
-    /* Others write meanwhile, but not that much. */
-    assert_true(st.f_bavail * st.f_frsize + (UINT64_C(1) << 30) > most);
-    pool_store_close(&modest);
-    pool_store_close(&greedy);
+    assert_true(pool_store_open(&store, s->data, NULL, UINT64_MAX, &e));
+    assert_memory_equal(store.path, s->data, strlen(s->data));
+    pool_store_close(&store);
+    assert_false(pool_store_open(&store, s->data, s->data, 0, &e));
+    assert_non_null(strstr(e.text, "lies in the data directory"));
+    assert_true(pool_store_open(&store, NULL, NULL, UINT64_MAX, &e)); /* somewhere */
+    pool_store_close(&store);
+    sample_free(s);
 }
 
 static void without_root(void **state)
