@@ -12,16 +12,12 @@
 #include "views/difference.h"
 #include "views/group.h"
 #include "views/lines.h"
+#include "views/links_view.h"
 #include "views/object.h"
-#include "views/objects.h"
-#include "views/op_words.h"
 #include "views/rules.h"
 #include "views/source.h"
 #include "views/stack.h"
 #include "views/state.h"
-
-/* Links of one kind that are listed. */
-enum { LINKS_SHOWN = 20 };
 
 static struct pane *companion(struct debugger *d, int i)
 {
@@ -237,34 +233,6 @@ void follow_node(struct debugger *d)
     show_source(d, companion(d, 2), &s);
 }
 
-/* The ops of a behaviour. */
-static struct view *behaviour_ops_view(struct debugger *d, uint64_t number, struct error *e)
-{
-    struct analysis *a = d->findings.analysis;
-    const struct behaviour *b = &a->behaviours->at[number];
-    uint32_t *ops = xcalloc(b->ops + 1, sizeof *ops);
-    size_t n = behaviour_ops(a->behaviours, b, ops);
-    struct lines *l = lines_new("behaviour");
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < n; i++) {
-        struct cell *c =
-            lines_add(l, i ? "" : "ops", (struct subject){.kind = SUBJECT_OP, .number = ops[i]});
-        if (d->walking) {
-            schedule_mark(c, schedule_mark_of(d->walk, ops[i]));
-            cell_gap(c);
-        }
-        cell_add(c, STYLE_NUMBER, "op %" PRIu32 " ", ops[i]);
-        ok = op_what(c, a, ops[i], e);
-    }
-    free(ops);
-    struct view *v = lines_view(l);
-    if (ok)
-        return v;
-    v->ops->close(v);
-    return NULL;
-}
-
 void follow_behaviour(struct debugger *d)
 {
     struct subject s;
@@ -273,7 +241,10 @@ void follow_behaviour(struct debugger *d)
     if (!main_subject(d, &s) || !d->loaded)
         show(d, companion(d, 1), "Behaviour", NULL, NULL);
     else
-        show(d, companion(d, 1), "Its ops", behaviour_ops_view(d, s.number, &e), &e);
+        show(d, companion(d, 1), "Its ops",
+             behaviour_ops_view(d->findings.analysis, (uint32_t)s.number,
+                                d->walking ? d->walk : NULL, &e),
+             &e);
 }
 
 void follow_group(struct debugger *d)
@@ -472,79 +443,7 @@ void follow_line(struct debugger *d)
 
 /* ---- links ---- */
 
-static bool name_subject(struct debugger *d, struct cell *c, const struct subject *s,
-                         struct error *e)
-{
-    struct analysis *a = d->findings.analysis;
-    struct file_info file;
-
-    switch (s->kind) {
-    case SUBJECT_EVENT:
-        return event_words(c, a, s->number, e);
-    case SUBJECT_OP:
-        cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", s->number);
-        return op_what(c, a, (uint32_t)s->number, e);
-    case SUBJECT_BEHAVIOUR:
-    case SUBJECT_GROUP: {
-        uint64_t b =
-            s->kind == SUBJECT_GROUP ? d->findings.groups->at[s->number].representative : s->number;
-        cell_add(c, STYLE_NUMBER, "#%" PRIu64 " ", s->number);
-        behaviour_words(c, a, &a->behaviours->at[b]);
-        return true;
-    }
-    case SUBJECT_BUG: {
-        const char *text =
-            json_string_value(json_object_get(debugger_bug(d, s->number), "summary"));
-        cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", s->number);
-        cell_escape(c, STYLE_PLAIN, text ? text : "", text ? strlen(text) : 0);
-        return true;
-    }
-    case SUBJECT_LINE:
-        cell_escape(c, STYLE_SOURCE_LINE, s->path, strlen(s->path));
-        cell_add(c, STYLE_SOURCE_LINE, ":%" PRIu64, s->number);
-        return true;
-    case SUBJECT_FILE:
-        if (session_file(a->session, (uint32_t)s->number, &file))
-            cell_escape(c, STYLE_PATH, file.path, strlen(file.path));
-        return true;
-    case SUBJECT_OBJECT:
-        cell_add(c, STYLE_NUMBER, "%" PRIu64 " ", s->number);
-        object_words(c, a, &d->findings.objects->at[s->number]);
-        return true;
-    case SUBJECT_STATE:
-        cell_add(c, STYLE_NUMBER, "%" PRIu64, s->number);
-        return true;
-    case SUBJECT_NONE:
-        break;
-    }
-    return true;
-}
-
 struct view *links_of(struct debugger *d, const struct subject *s, struct error *e)
 {
-    static const struct {
-        enum subject_kind kind;
-        const char *label;
-    } kinds[] = {
-        {SUBJECT_EVENT, "event"},         {SUBJECT_OP, "op"},       {SUBJECT_LINE, "line"},
-        {SUBJECT_FILE, "file"},           {SUBJECT_BUG, "bug"},     {SUBJECT_STATE, "state"},
-        {SUBJECT_BEHAVIOUR, "behaviour"}, {SUBJECT_GROUP, "group"}, {SUBJECT_OBJECT, "object"},
-    };
-    struct lines *l = lines_new("links");
-    struct subject found[LINKS_SHOWN];
-    bool ok = debugger_need_analysis(d, e);
-
-    for (size_t k = 0; ok && k < sizeof kinds / sizeof *kinds; k++) {
-        size_t n = links_to(d->links, s, kinds[k].kind, found, LINKS_SHOWN);
-        for (size_t i = 0; ok && i < n && i < LINKS_SHOWN; i++)
-            ok = name_subject(d, lines_add(l, i ? "" : kinds[k].label, found[i]), &found[i], e);
-        if (n > LINKS_SHOWN)
-            cell_add(lines_add(l, "", (struct subject){0}), STYLE_DIM, "and %zu more",
-                     n - LINKS_SHOWN);
-    }
-    struct view *v = lines_view(l);
-    if (ok)
-        return v;
-    v->ops->close(v);
-    return NULL;
+    return debugger_need_analysis(d, e) ? links_view(d->links, &d->findings, s, e) : NULL;
 }
