@@ -57,6 +57,7 @@ expect '^prompt> *$'
 poll 10 none_left || fail "still running: $(debuggers)"
 
 # Ctrl-Z stops make as well, which started it: the shell is there again.
+# shellcheck disable=SC2016 # for make to expand
 printf 'look:\n\t@"$(FLOTSAM)" open session.flotsam\n' >"$place/Makefile"
 type_line "clear; FLOTSAM=$FLOTSAM make look"
 expect '─ Bugs ─'
