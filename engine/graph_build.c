@@ -43,8 +43,10 @@ uint32_t builder_op(struct builder *b, struct op op)
     if (b->model.program_order)
         builder_edge(b, b->last_call, RULE_PROGRAM);
     b->last_call = number;
-    if (b->model.sync == SYNC_OWN_NAME && op.kind != OP_NAME)
+    if (b->model.sync == SYNC_OWN_NAME && op.kind != OP_NAME) {
         vec_push(&builder_inode(b, op.file)->contents, number);
+        builder_await_commit(b, number);
+    }
     return number;
 }
 
@@ -135,10 +137,14 @@ static void note_sync(struct builder *b, uint32_t file, uint32_t change)
     if (b->model.sync == SYNC_JOURNAL && change != NO_OP)
         sync.journal = b->journal_at.at[change];
     vec_push(&b->syncs, sync);
-    if (file)
-        builder_inode(b, file)->synced = (uint32_t)b->ops.n;
-    else
-        b->synced = (uint32_t)b->ops.n;
+    struct last_sync last = {(uint32_t)b->ops.n, sync.entry, sync.exit};
+    if (file) {
+        builder_inode(b, file)->synced = last.ops;
+        builder_inode(b, file)->last_sync = last;
+    } else {
+        b->synced = last.ops;
+        b->last_sync = last;
+    }
 }
 
 /* Names that a sync of the directory makes durable by themselves. */
@@ -209,6 +215,7 @@ static void sync_contents_and_names(struct builder *b, uint32_t file)
 static void sync_file(struct builder *b, bool data_only)
 {
     uint32_t file = b->event.file;
+    builder_logged(b, file);
     builder_inode(b, file)->synced_at = (uint32_t)b->ops.n;
     if (b->model.sync == SYNC_OWN_NAME || b->model.sync == SYNC_OWN_ENTRIES) {
         sync_entries(b, file);
@@ -228,6 +235,7 @@ static void sync_mapping(struct builder *b)
         sync_file(b, true);
         return;
     }
+    builder_logged(b, e->file);
     builder_msync(b);
     builder_inode(b, e->file)->synced_at = (uint32_t)b->ops.n;
     if (b->model.sync == SYNC_OWN_NAME)
@@ -244,6 +252,7 @@ static void sync_own_write(struct builder *b, uint32_t first)
 {
     uint32_t end = (uint32_t)b->ops.n, changed = builder_inode(b, b->event.file)->changed_data.last;
     vec_of(uint32_t) written = {0};
+    builder_logged(b, b->event.file);
     builder_inode(b, b->event.file)->synced_at = end;
     for (uint32_t op = first; op < end; op++) {
         /* A size that comes with other data would make that durable, too. */
@@ -298,11 +307,21 @@ static bool can_take(struct builder *b, struct error *e)
     return true;
 }
 
+/* Of a file, or of what the event itself writes. */
+static bool is_sync(const struct event *e)
+{
+    return e->call == CALL_FSYNC || e->call == CALL_FDATASYNC || e->call == CALL_MSYNC ||
+           (e->traits & (EVENT_SYNC | EVENT_DSYNC));
+}
+
 static void take_event(struct builder *b)
 {
     const struct event *e = &b->event;
-    if (e->traits & (EVENT_FAILED | EVENT_UNFINISHED))
+    if (e->traits & (EVENT_FAILED | EVENT_UNFINISHED)) {
+        if (e->file && is_sync(e)) /* one that promised nothing may have done something */
+            builder_logged(b, e->file);
         return;
+    }
     uint32_t first = (uint32_t)b->ops.n;
     switch (e->call) {
     case CALL_FSYNC:
@@ -517,6 +536,7 @@ static void forget_files(struct builder *b)
         vec_free(&b->inodes.at[i].entries);
         vec_free(&b->inodes.at[i].dirty);
         vec_free(&b->inodes.at[i].contents);
+        vec_free(&b->inodes.at[i].waiting);
     }
     for (size_t i = 0; i < b->threads.n; i++)
         vec_free(&b->threads.at[i].ops);
@@ -527,6 +547,8 @@ static void forget_files(struct builder *b)
     b->file_count = b->inodes.n;
     vec_free(&b->inodes);
     vec_free(&b->resizes);
+    vec_free(&b->order);
+    vec_free(&b->late);
     vec_free(&b->journal_at);
     map_free(&b->blocks);
     map_free(&b->entries);
@@ -592,6 +614,7 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
         builder_free(&b);
         return false;
     }
+    builder_commits(&b);
     forget_files(&b);
     apply_syncs(&b);
     forget_syncs(&b);

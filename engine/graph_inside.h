@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What graph_build.c (the passes, syncs), graph_ops.c (what calls on contents become),
- * graph_names.c (changes of names) and graph_stores.c (stores to mapped files) share. Nothing else
+ * graph_names.c (changes of names), graph_commits.c (what comes with a commit) and graph_stores.c
+ * (stores to mapped files) share. Nothing else
  * includes it.
  */
 #ifndef ENGINE_GRAPH_INSIDE_H
@@ -35,6 +36,17 @@ struct changes {
     vec_of(uint32_t) running;
 };
 
+/* A sync of a file, or of everything, by when and over which ops it went: those before `ops`. */
+struct last_sync {
+    uint32_t ops;
+    uint64_t entry, exit;
+};
+
+/* Contents, and how many of the names and truncations were made before it. */
+struct waiting {
+    uint32_t op, before;
+};
+
 /* What the pass knows of an inode. Op numbers are NO_OP when there is none. */
 struct inode {
     bool known;
@@ -59,9 +71,11 @@ struct inode {
     bool directory;           /* an entry of it was changed */
     vec_of(uint32_t) entries; /* of a directory: name ops since it was last synced, */
     uint32_t logged;          /* and where names are carried: some were before this op */
-    vec_of(uint32_t) contents; /* where names are carried: ops since it was last synced */
-    vec_of(uint32_t) dirty;    /* cells (graph_stores.c) stored to since they were last msynced */
-    bool written;              /* by write() and the like, since the run began */
+    vec_of(uint32_t) contents;      /* where names are carried: ops since it was last synced */
+    vec_of(struct waiting) waiting; /* likewise: of those, what no sync has logged yet */
+    struct last_sync last_sync;
+    vec_of(uint32_t) dirty; /* cells (graph_stores.c) stored to since they were last msynced */
+    bool written;           /* by write() and the like, since the run began */
 };
 
 /* A sync, as found on the way; applied when all ops are known. */
@@ -126,6 +140,10 @@ struct builder {
     uint32_t last_call;              /* the last op that is not a store's */
     uint32_t journal;                /* the last op in the journal */
     vec_of(uint32_t) resizes; /* for which the next name waits, though they are not in there */
+    vec_of(uint32_t) order; /* where names are carried: names and truncations as they were made, */
+    size_t settled;         /* of which those before this one are on the disk, */
+    vec_of(struct waiting) late; /* and contents that wait for some of them */
+    struct last_sync last_sync;
     vec_of(struct sync_point) syncs;
     vec_of(struct placed_fix) fixes; /* by position */
     size_t next_fix;                 /* those before are made */
@@ -167,6 +185,13 @@ void builder_settle(struct builder *b, uint32_t op);
 bool builder_store_into(struct builder *b, uint32_t file, uint64_t block, uint32_t since);
 /* The last change of a block that was no store; NO_OP. */
 uint32_t builder_block_last(struct builder *b, uint32_t file, uint64_t block);
+
+/* What comes with a commit: a name or truncation that was made; contents that wait for those so
+ * far; that a sync at hand may log a file's contents; and, at the end, the edges that follow. */
+void builder_committed(struct builder *b, uint32_t op);
+void builder_await_commit(struct builder *b, uint32_t op);
+void builder_logged(struct builder *b, uint32_t file);
+void builder_commits(struct builder *b);
 
 /* Stores: the ops of a store, what flushes and fences make durable, what msync() does with the
  * contents of its range, and that the op at hand changes bytes which were stored to before. */

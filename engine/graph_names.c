@@ -105,6 +105,7 @@ static uint32_t copy_op(struct builder *b, uint32_t original, bool durable)
     if (durable)
         b->covered.at[copy] = b->event.exit;
     vec_push(&b->carried, copy);
+    builder_logged(b, op.file);
     return copy;
 }
 

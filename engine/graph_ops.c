@@ -99,6 +99,7 @@ void builder_into_journal(struct builder *b, uint32_t op)
         return;
     builder_edge(b, b->journal, RULE_JOURNAL);
     b->journal = b->journal_at.at[op] = op;
+    builder_committed(b, op);
 }
 
 /* What is allocated or sized anew enters the journal at some time after the call: after what is
@@ -133,9 +134,10 @@ static void after_resize(struct builder *b, const struct inode *inode)
 /* A change of contents that is journalled at the call; there, the names that follow wait for it. */
 static void contents_journalled(struct builder *b, uint32_t op)
 {
-    if (b->model.sync == SYNC_OWN_NAME)
+    if (b->model.sync == SYNC_OWN_NAME) {
         vec_push(&b->resizes, op);
-    else
+        builder_committed(b, op);
+    } else
         builder_into_journal(b, op);
 }
 

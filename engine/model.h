@@ -33,6 +33,7 @@
     X(DATA_FIRST, "data-first", "a size never covers data that is not written yet")                 \
     X(RENAME_OVER, "rename-over", "a rename over a file first allocates the new file's blocks")      \
     X(CARRIED, "carried", "a sync that carries a file's name writes its contents first")            \
+    X(COMMIT, "commit", "contents that no sync logs come with a commit, which has earlier names")   \
     X(RANGE, "range", "moving or freeing blocks first writes what they hold")                       \
     X(LINE, "same-line", "stores to one cache line reach persistent memory in program order")       \
     X(WORD, "same-word", "a non-temporal store keeps its order with others to the same 8 bytes")    \

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Contents that come with a commit. Where a sync keeps a file's contents whatever the journal has
+ * (btrfs), those of other files are found only once a commit has their places, and a commit has all
+ * names and truncations that were made before. So contents wait for these, unless a sync logs them:
+ * a sync of their file, or one that carries a name of it, which may log its contents, too.
+ *
+ * Whether that happens is known only when the trace has gone on. When it does, what had reached the
+ * disk before the sync began is waited for all the same, as far as it is the beginning of all that
+ * was made: the state with the contents and without such a name cannot have come from that sync.
+ * For the rest nothing is waited for at all, also before the sync: such a state may be left during
+ * it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/graph_inside.h"
+
+/* Truncations since the last name that are waited for, each by itself. */
+enum { TRUNCATIONS_MAX = 8 };
+
+static bool keeps_contents(const struct builder *b)
+{
+    return b->model.sync == SYNC_OWN_NAME;
+}
+
+void builder_committed(struct builder *b, uint32_t op)
+{
+    if (keeps_contents(b))
+        vec_push(&b->order, op);
+}
+
+void builder_await_commit(struct builder *b, uint32_t op)
+{
+    if (!keeps_contents(b) || !b->order.n || vec_last(&b->order) < b->synced)
+        return;
+    struct inode *inode = builder_inode(b, b->ops.at[op].file);
+    vec_push(&inode->waiting, (struct waiting){op, (uint32_t)b->order.n});
+}
+
+static bool was_before(const struct builder *b, const struct last_sync *sync, uint32_t op)
+{
+    return op < sync->ops && b->returned.at[op] < sync->entry && sync->exit < b->event.entry;
+}
+
+/* Whether its effect was on the disk before the event began. */
+static bool has_settled(struct builder *b, uint32_t op)
+{
+    const uint64_t *copy = map_get(&b->copies, &op, sizeof op);
+    const struct op *at = &b->ops.at[op];
+
+    return was_before(b, &b->last_sync, op) ||
+           (copy && *copy && b->covered.at[*copy] < b->event.entry) ||
+           (at->kind != OP_NAME && was_before(b, &builder_inode(b, at->file)->last_sync, op));
+}
+
+void builder_logged(struct builder *b, uint32_t file)
+{
+    if (!keeps_contents(b))
+        return;
+    struct inode *inode = builder_inode(b, file);
+    if (!inode->waiting.n)
+        return;
+    while (b->settled < b->order.n && has_settled(b, b->order.at[b->settled]))
+        b->settled++;
+    inode = builder_inode(b, file);
+    for (size_t i = 0; i < inode->waiting.n; i++) {
+        struct waiting w = inode->waiting.at[i];
+        if (w.before > b->settled)
+            w.before = b->settled;
+        if (w.before)
+            vec_push(&b->late, w);
+    }
+    inode->waiting.n = 0;
+}
+
+/* The last name before the op, which all before it come before, and truncations since then. What
+ * ran at the same time came in any order. */
+static void add_edges(const struct builder *b, struct waiting w, struct graph_edge *edges,
+                      uint32_t *n)
+{
+    *n = 0;
+    for (uint32_t i = w.before, looked = 0; i-- > 0 && looked < TRUNCATIONS_MAX; looked++) {
+        uint32_t from = b->order.at[i];
+        if (from >= w.op || b->returned.at[from] >= b->issued.at[w.op])
+            continue;
+        edges[(*n)++] = (struct graph_edge){from, RULE_COMMIT};
+        if (b->ops.at[from].kind == OP_NAME)
+            break;
+    }
+}
+
+static int by_op(const void *x, const void *y)
+{
+    const struct waiting *a = x, *b = y;
+    return (a->op > b->op) - (a->op < b->op);
+}
+
+void builder_commits(struct builder *b)
+{
+    for (size_t f = 0; f < b->inodes.n; f++)
+        for (size_t i = 0; i < b->inodes.at[f].waiting.n; i++)
+            vec_push(&b->late, b->inodes.at[f].waiting.at[i]);
+    if (!b->late.n)
+        return;
+    qsort(b->late.at, b->late.n, sizeof *b->late.at, by_op);
+
+    /* Edges into an op lie together: all are laid out anew. */
+    vec_of(struct graph_edge) edges = {0};
+    struct graph_edge more[TRUNCATIONS_MAX];
+    size_t next = 0;
+    for (uint32_t op = 0; op < b->ops.n; op++) {
+        uint32_t from = b->first.at[op], end = builder_edges_end(b, op), n = 0;
+        b->first.at[op] = (uint32_t)edges.n;
+        for (uint32_t i = from; i < end; i++)
+            vec_push(&edges, b->edges.at[i]);
+        if (next < b->late.n && b->late.at[next].op == op)
+            add_edges(b, b->late.at[next++], more, &n);
+        for (uint32_t i = 0; i < n; i++)
+            vec_push(&edges, more[i]);
+    }
+    vec_free(&b->edges);
+    b->edges.at = edges.at;
+    b->edges.n = edges.n;
+    b->edges.cap = edges.cap;
+}
