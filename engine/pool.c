@@ -129,7 +129,8 @@ static bool is_ours(const char *variable)
 {
     static const char *const names[] = {
         "FLOTSAM_DIR=",     "FLOTSAM_STDOUT=", "FLOTSAM_CRASH_EVENT=",
-        "FLOTSAM_MARKERS=", "FLOTSAM_MARK=",   "PWD="};
+        "FLOTSAM_MARKERS=", "FLOTSAM_MARK=",   "PWD=",
+        "TMPDIR="};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(variable, names[i], strlen(names[i])))
             return true;
@@ -146,6 +147,7 @@ static void make_environment(struct pool *p, struct worker *w, const char *about
     vec_push(&w->environment, xasprintf("FLOTSAM_DIR=%s", w->dir));
     vec_push(&w->environment, xasprintf("FLOTSAM_STDOUT=%s/stdout", about));
     vec_push(&w->environment, xasprintf("FLOTSAM_MARKERS=%s/markers", about));
+    vec_push(&w->environment, xasprintf("TMPDIR=%s/tmp", about));
     w->plan.crash_event = xasprintf("FLOTSAM_CRASH_EVENT=%*s", NUMBER_MAX, "");
     w->plan.crash_event_size = strlen(w->plan.crash_event);
     vec_push(&w->environment, w->plan.crash_event);
@@ -154,15 +156,18 @@ static void make_environment(struct pool *p, struct worker *w, const char *about
 
 static bool make_folders(struct worker *w, const char *about, struct error *e)
 {
-    char *state = xasprintf("%s/state", about);
-    const char *const folders[] = {w->folder, w->lower, about, state};
+    char *state = xasprintf("%s/state", about), *tmp = xasprintf("%s/tmp", about);
+    const char *const folders[] = {w->folder, w->lower, about, state, tmp};
     bool made = true;
     for (size_t i = 0; made && i < sizeof folders / sizeof *folders; i++) {
         made = mkdir(folders[i], 0755) == 0 || error_errno(e, "cannot make %s", folders[i]);
         if (made)
             chmod(folders[i], 0755); /* whatever the umask: a checker may be another user */
     }
+    if (made)
+        chmod(tmp, 01777);
     free(state);
+    free(tmp);
     return made;
 }
 

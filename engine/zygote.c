@@ -104,6 +104,18 @@ static bool make_read_only(const char *path)
            mount(NULL, path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) == 0;
 }
 
+/* In the cover, which is read-only, a folder that is not. */
+static bool mount_tmp(struct zygote_life *z)
+{
+    char tmp[64], at[PATH_MAX];
+    if (mkdirat(z->scratch, "tmp", 01777) != 0 || fchmodat(z->scratch, "tmp", 01777, 0) != 0)
+        return false;
+    z->tmp = openat(z->scratch, "tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    snprintf(tmp, sizeof tmp, "/proc/self/fd/%d", z->tmp);
+    return z->tmp >= 0 && (size_t)snprintf(at, sizeof at, "%s/tmp", z->plan->top) < sizeof at &&
+           mount(tmp, at, NULL, MS_BIND, NULL) == 0;
+}
+
 /* What the checker writes goes to a file system of its own, so that it can fill nobody's disk. It
  * is mounted on the pool's folder and then covered: by paths, neither it nor the crash states of
  * the workers can be reached. */
@@ -123,6 +135,8 @@ static const char *mount_cover(struct zygote_life *z)
     if (z->scratch < 0 || mount(about, p->top, NULL, MS_BIND, NULL) != 0 || !make_read_only(p->top))
         return "cannot cover the crash states";
     close(about_fd);
+    if (!mount_tmp(z))
+        return "cannot make a folder for temporary files";
     return NULL;
 }
 
@@ -159,8 +173,12 @@ static const char *enter(struct zygote_life *z, const struct birth *b)
     z->lower = open_below(p->worker, "lower");
     if (z->worker < 0 || z->lower < 0)
         return "cannot open the worker's folder";
-    if (p->way == POOL_COPY)
+    if (p->way == POOL_COPY) {
+        z->tmp = open_below(p->worker, "about/tmp");
+        if (z->tmp < 0)
+            return "cannot open the folder for temporary files";
         return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? NULL : "cannot adopt orphans";
+    }
     if (p->way == POOL_USER && !map_user(b))
         return "cannot set up a user namespace";
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
@@ -209,7 +227,7 @@ static bool reply_with(const struct zygote_reply *reply)
 static int live(void *argument)
 {
     const struct birth *b = argument;
-    struct zygote_life z = {.plan = b->plan, .socket = FD_SOCKET, .scratch = -1};
+    struct zygote_life z = {.plan = b->plan, .socket = FD_SOCKET, .scratch = -1, .tmp = -1};
     struct zygote_reply reply = {0};
     const char *failed = enter(&z, b);
     if (failed) {

@@ -10,7 +10,8 @@
  *
  *     TOP/WORKER/lower      the crash state
  *     TOP/WORKER/about      what the checker may read besides; appears at TOP in the namespace,
- *                           read-only, and so hides the crash states of all workers
+ *                           read-only, and so hides the crash states of all workers; but for
+ *     TOP/WORKER/about/tmp  the checker's TMPDIR, empty at the beginning of each run
  *     TOP/WORKER/copy       where an overlay does not do: the copy that the checker works on
  *
  * The process ends when its socket does, so that nothing is left of a flotsam that was killed: it

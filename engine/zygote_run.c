@@ -305,6 +305,16 @@ static void check(struct zygote_life *z, struct zygote_reply *r)
     close(pipe[1]); /* not before, so that the end of the checker is one event and not two */
 }
 
+/* Nearly always nothing is in there. */
+static bool empty_tmp(struct zygote_life *z)
+{
+    int dir = openat(z->tmp, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool empty = dir >= 0 && pool_files_empty(dir);
+    if (dir >= 0)
+        close(dir);
+    return empty;
+}
+
 void zygote_run(struct zygote_life *z, const struct zygote_request *request,
                 struct zygote_reply *reply)
 {
@@ -313,6 +323,7 @@ void zygote_run(struct zygote_life *z, const struct zygote_request *request,
              (unsigned long long)request->crash_event);
     if (p->way == POOL_COPY) {
         check(z, reply);
+        empty_tmp(z); /* what it cannot remove it leaves */
         return;
     }
     const char *failed = zygote_mount(z, request);
@@ -320,5 +331,5 @@ void zygote_run(struct zygote_life *z, const struct zygote_request *request,
         not_run(reply, errno, failed);
     else
         check(z, reply);
-    reply->worn = !zygote_unmount(z);
+    reply->worn = !zygote_unmount(z) || !empty_tmp(z);
 }

@@ -24,6 +24,7 @@ struct zygote_life {
     int worker;          /* the worker's folder */
     int lower;           /* the crash state in it */
     int scratch;         /* the file system for what checkers write */
+    int tmp;             /* what they have as TMPDIR */
     const char *options; /* of the overlay */
     pid_t checker;       /* while one runs: also the leader of its process group */
     bool links;          /* the overlay keeps the names of one file together */

@@ -287,6 +287,30 @@ static void runs_at_the_same_time(void **state)
     sample_each_way(together_in);
 }
 
+/* Several checkers at a time would meet in one folder for temporary files, and what one leaves
+ * would decide about the next. */
+static void tmp_in(struct sample *s)
+{
+    const char *const leave =
+        "[ -z \"$(ls -A \"$TMPDIR\")\" ] && mktemp >{dir}/name && "
+        "mkdir -p \"$TMPDIR/a/b\" && echo x >\"$TMPDIR/a/b/c\" && "
+        "chmod 0 \"$TMPDIR/a\" && echo \"$TMPDIR\" && dirname $(cat {dir}/name)";
+    sample_open(s, leave);
+    for (int i = 0; i < 3; i++) {
+        struct pool_verdict v = sample_again(s);
+        if (v.outcome != POOL_CONSISTENT)
+            fail_msg("run %d: %s", i, v.output);
+        const char *second = strchr(v.output, '\n') + 1;
+        assert_memory_equal(v.output, second, strlen(second));
+    }
+}
+
+static void temporary_files_are_its_own(void **state)
+{
+    (void)state;
+    sample_each_way(tmp_in);
+}
+
 /* ---- limits ---- */
 
 static void output_in(struct sample *s)
@@ -459,7 +483,7 @@ static void walls_in(struct sample *s)
                       "umount $store 2>/dev/null && echo no; ls /proc/1/root/ /proc/1/fd/*/ "
                       "2>/dev/null; (echo x >$FLOTSAM_STDOUT) 2>/dev/null && echo no; "
                       "touch $store/x 2>/dev/null && echo no; true");
-    assert_string_equal(v.output, "markers\nstate\nstdout\n");
+    assert_string_equal(v.output, "markers\nstate\nstdout\ntmp\n");
 }
 
 static void crash_states_are_out_of_reach(void **state)
@@ -844,6 +868,7 @@ int main(void)
         cmocka_unit_test(files_with_several_names),
         cmocka_unit_test(lower_changes_between_runs),
         cmocka_unit_test(runs_at_the_same_time),
+        cmocka_unit_test(temporary_files_are_its_own),
         cmocka_unit_test(checker_prints_gigabytes),
         cmocka_unit_test(checker_fills_the_disk),
         cmocka_unit_test(checker_eats_memory),
