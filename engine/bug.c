@@ -389,6 +389,33 @@ bool bugs_find(struct bugs **out, struct exploration *x, struct analysis *a, str
     return bug_finder_finish(f, out, e);
 }
 
+static bool repeat(struct bug *b, struct exploration *x, bool *survives, struct error *e)
+{
+    uint32_t end = b->last == NO_OP ? 0 : b->last + 1;
+    struct verdict again;
+
+    memset(survives, true, end * sizeof *survives);
+    for (size_t i = 0; i < b->all_lost_count; i++)
+        survives[b->all_lost[i]] = false;
+    if (!exploration_repeat(x, survives, b->last, b->told_until, &again, e))
+        return false;
+    b->repeated = true;
+    b->differs = !verdict_is_bad(&again);
+    verdict_clear(&again);
+    return true;
+}
+
+bool bugs_repeat(struct bugs *bugs, struct exploration *x, struct analysis *a, struct error *e)
+{
+    bool *survives = xcalloc(a->graph->n + 1, sizeof *survives);
+    bool done = true;
+
+    for (size_t i = 0; done && i < bugs->n && !exploration_counts(x)->stopped; i++)
+        done = repeat(&bugs->at[i], x, survives, e);
+    free(survives);
+    return done || exploration_counts(x)->stopped;
+}
+
 void bugs_free(struct bugs *b)
 {
     if (!b)

@@ -44,9 +44,10 @@ struct bug {
     size_t all_lost_count;
     uint64_t told_until;
     struct verdict verdict;
-    char *summary; /* one line */
-    char *rule;    /* why the model allows it */
-    char *fix;     /* which sync, and where */
+    bool repeated, differs; /* the checker was run on that state once more, and said otherwise */
+    char *summary;          /* one line */
+    char *rule;             /* why the model allows it */
+    char *fix;              /* which sync, and where */
     struct bug_fix proposal;
 };
 
@@ -83,6 +84,10 @@ void bug_finder_free(struct bug_finder *f);
 /* Finds the causes of all inconsistent states of an exploration that has run. */
 bool bugs_find(struct bugs **out, struct exploration *x, struct analysis *a, struct error *e);
 void bugs_free(struct bugs *b);
+
+/* Has the checker run on each bug's state once more. One that answers otherwise looks at more than
+ * the state. An interruption leaves the rest as it is. */
+bool bugs_repeat(struct bugs *bugs, struct exploration *x, struct analysis *a, struct error *e);
 
 /* bug_fix.c: has each bug's proposed sync pretended and the bug's states checked again with it; of
  * several syncs that may do, the cheapest that mends all of them is proposed from then on. Each one

@@ -86,6 +86,7 @@ static bool find_bugs(struct checking *c, struct bugs **bugs, struct error *e)
     }
     return bug_finder_finish(c->finder, bugs, e) &&
            (!c->options->verify || bugs_verify(*bugs, c->exploration, c->analysis, e)) &&
+           bugs_repeat(*bugs, c->exploration, c->analysis, e) &&
            exploration_flush(c->exploration, e);
 }
 

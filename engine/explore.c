@@ -507,7 +507,8 @@ static void hand_on(struct exploration *x, const char *bytes, size_t n, size_t *
     *told = n > *told ? n : *told;
 }
 
-/* Runs the checker on the stepper's state and waits for it; others that end meanwhile are kept. */
+/* Runs the checker on the stepper's state and waits for it; others that end meanwhile are kept. Its
+ * verdict is not, without a key. */
 static bool run_test(struct exploration *x, const struct verdict_key *key, uint64_t told_until,
                      bool watched, struct verdict *out, struct error *e)
 {
@@ -539,7 +540,7 @@ static bool run_test(struct exploration *x, const struct verdict_key *key, uint6
     count_time(&x->counts, &from);
     bool done = out->kind == VERDICT_NOT_RUN
                     ? error_set(e, "a checker could not be run: %s", out->output)
-                    : verdicts_add(x->verdicts, key, out, e);
+                    : !key || verdicts_add(x->verdicts, key, out, e);
     if (!done)
         verdict_clear(out);
     return done;
@@ -566,4 +567,11 @@ bool exploration_watch(struct exploration *x, const bool *survives, uint32_t las
         return false;
     struct verdict_key key = key_at(x, told_until);
     return run_test(x, &key, told_until, true, out, e);
+}
+
+bool exploration_repeat(struct exploration *x, const bool *survives, uint32_t last,
+                        uint64_t told_until, struct verdict *out, struct error *e)
+{
+    return stepper_go_set(x->stepper, survives, last, e) &&
+           run_test(x, NULL, told_until, false, out, e);
 }

@@ -55,7 +55,7 @@ struct explore_counts {
     bool possible_exact; /* else it is an upper bound */
     bool complete;       /* nothing was cut short */
     bool stopped;        /* progress() said so */
-    char cut[240]; /* what was cut short, in words */
+    char cut[240];       /* what was cut short, in words */
 };
 
 struct exploration;
@@ -111,6 +111,11 @@ bool exploration_test(struct exploration *x, const bool *survives, uint32_t last
 /* The same, with the checker run whatever is known, and its output handed on as it comes. */
 bool exploration_watch(struct exploration *x, const bool *survives, uint32_t last,
                        uint64_t told_until, struct verdict *out, struct error *e);
+
+/* Again, with the checker run whatever is known, and nothing kept of it: whether a verdict belongs
+ * to the state. */
+bool exploration_repeat(struct exploration *x, const bool *survives, uint32_t last,
+                        uint64_t told_until, struct verdict *out, struct error *e);
 
 /* Makes all verdicts so far durable. */
 bool exploration_flush(struct exploration *x, struct error *e);

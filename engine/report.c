@@ -245,6 +245,8 @@ json_t *report_bug(struct analysis *a, struct exploration *x, const struct bug *
     json_object_set_new(out, "states", json_integer((json_int_t)b->states));
     json_object_set_new(out, "status", report_string("new"));
     json_object_set_new(out, "checker", checker_json(&b->verdict));
+    if (b->repeated)
+        json_object_set_new(out, "repeats", json_boolean(!b->differs));
     struct told_until told = told_before(exploration_told(x), b->told_until);
     set_told(out, "told", "told_before", told.printed, told.printed_size);
     set_told(out, "markers", "markers_before", told.markers, told.markers_size);
@@ -353,6 +355,26 @@ static json_t *notices_json(struct analysis *a)
     return list;
 }
 
+/* What it must know of the checker. */
+static void add_unsteady(json_t *notices, const struct bugs *bugs)
+{
+    struct buf text = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < bugs->n; i++)
+        if (bugs->at[i].differs)
+            buf_printf(&text, "%s%" PRIu32, n++ ? ", " : "", bugs->at[i].id);
+    if (n) {
+        char *notice = xasprintf("the checker said otherwise when it was run on the same state "
+                                 "again (bug%s %s): it looks "
+                                 "at more than the state, such as a file that several checkers "
+                                 "share, the time or chance",
+                                 n == 1 ? "" : "s", buf_string(&text));
+        json_array_append_new(notices, report_string(notice));
+        free(notice);
+    }
+    buf_free(&text);
+}
+
 json_t *report_build(struct analysis *a, struct exploration *x, const struct bugs *bugs,
                      const struct explore_options *options, const struct report_times *times)
 {
@@ -389,6 +411,8 @@ json_t *report_build(struct analysis *a, struct exploration *x, const struct bug
     for (size_t i = 0; i < bugs->n; i++)
         json_array_append_new(list, report_bug(a, x, &bugs->at[i]));
     json_object_set_new(out, "bugs", list);
-    json_object_set_new(out, "notices", notices_json(a));
+    json_t *notices = notices_json(a);
+    add_unsteady(notices, bugs);
+    json_object_set_new(out, "notices", notices);
     return out;
 }

@@ -117,13 +117,13 @@ const json_t *report_culprit(const json_t *bug)
 
 /* ---- bugs ---- */
 
-void report_add_verdict(struct buf *out, const json_t *bug)
+static void add_ending(struct buf *out, const json_t *bug)
 {
     enum { RECOVERY_FAILED = 99 }; /* what a checker says with this status is in the contract */
     const json_t *checker = json_object_get(bug, "checker");
     const json_t *number = json_object_get(checker, "signal");
     if (json_is_true(json_object_get(checker, "timed_out"))) {
-        buf_text(out, "not done in time");
+        buf_text(out, "not done within the time limit (timeout)");
         return;
     }
     if (json_is_integer(number)) {
@@ -139,6 +139,13 @@ void report_add_verdict(struct buf *out, const json_t *bug)
     json_int_t status = report_number(checker, "exit");
     buf_printf(out, "exit status %" JSON_INTEGER_FORMAT "%s", status,
                status == RECOVERY_FAILED ? ", recovery itself failed" : "");
+}
+
+void report_add_verdict(struct buf *out, const json_t *bug)
+{
+    add_ending(out, bug);
+    if (json_is_false(json_object_get(bug, "repeats")))
+        buf_text(out, ", but not when it was run on the same state again");
 }
 
 /* As a shell reads it back. Control characters would not survive being shown, so they go by

@@ -32,7 +32,7 @@ void report_add_place(struct buf *out, const json_t *at, bool whole_path, int fl
  * has one. NULL when there is no op at all. */
 const json_t *report_culprit(const json_t *bug);
 
-/* "exit status 1", "killed by SIGSEGV", "not done in time". */
+/* "exit status 1", "killed by SIGSEGV", "not done within the time limit". */
 void report_add_verdict(struct buf *out, const json_t *bug);
 
 /* What to do about a bug, and whether that was tried. Sessions of older checks have the words

@@ -153,6 +153,9 @@ static void tell(const json_t *report)
         printf(": %s: %s (%" JSON_INTEGER_FORMAT " states)\n",
                json_string_value(json_object_get(bug, "kind")), summary,
                json_integer_value(json_object_get(bug, "states")));
+        if (json_is_false(json_object_get(bug, "repeats")))
+            puts("  but the checker said otherwise when it was run on the same state again: it looks "
+                 "at more than the state");
         free(summary);
     }
     if (!kept)

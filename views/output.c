@@ -70,7 +70,7 @@ void output_end(struct view *v, const struct verdict *verdict)
     o->good = !verdict_is_bad(verdict);
     buf_text(&how, kind);
     if (verdict->kind == VERDICT_HUNG)
-        buf_text(&how, ": not done in time");
+        buf_text(&how, ": not done within the time limit (timeout)");
     else if (verdict->signal)
         buf_printf(&how, ": killed by SIG%s", signal ? signal : "?");
     else if (verdict->exit != OUTPUT_UNTOLD)

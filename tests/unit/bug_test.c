@@ -317,12 +317,13 @@ static void finding_causes_on_the_way_changes_nothing(void **state)
     explore(&found, f, "posix",
             (struct explore_options){.strategy = STRATEGY_EXHAUSTIVE, .checker = checker});
     struct report_times times = {0};
+    struct error e;
+    assert_true(bugs_repeat(found.bugs, found.x, found.a, &e));
     struct explore_options same = {.strategy = STRATEGY_EXHAUSTIVE, .checker = found.checker};
     json_t *after = report_build(found.a, found.x, found.bugs, &same, &times), *meanwhile;
     assert_true(json_array_size(json_object_get(after, "bugs")) >= 2);
     for (int jobs = 1; jobs <= 3; jobs += 2) {
         struct check_options options = {.explore = same};
-        struct error e;
         /* Another command, so that nothing is known of it. */
         char *again = xasprintf("%s %*s", found.checker, jobs, "");
         options.explore.checker = again;

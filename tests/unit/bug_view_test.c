@@ -216,7 +216,7 @@ static void of_an_ending_only_what_is_known_is_said(void **state)
         const char *words;
     } cases[] = {
         {{.kind = VERDICT_CRASHED, .signal = 11}, "x crashed: killed by SIGSEGV after 0.00s"},
-        {{.kind = VERDICT_HUNG, .seconds = 30}, "x hung: not done in time"},
+        {{.kind = VERDICT_HUNG, .seconds = 30}, "x hung: not done within the time limit (timeout)"},
         {{.kind = VERDICT_INCONSISTENT, .exit = 1, .seconds = OUTPUT_UNTIMED},
          "x inconsistent: exit status 1, in the last check"},
         {{.kind = VERDICT_CONSISTENT, .exit = OUTPUT_UNTOLD, .seconds = OUTPUT_UNTIMED},

@@ -357,7 +357,7 @@ static void verdicts_in_words(void **state)
         {"{'exit': 99}", "exit status 99, recovery itself failed"},
         {"{'exit': null, 'signal': 6}", "killed by SIGABRT"},
         {"{'exit': null, 'signal': 4000}", "killed by signal 4000"},
-        {"{'exit': null, 'signal': null, 'timed_out': true}", "not done in time"},
+        {"{'exit': null, 'signal': null, 'timed_out': true}", "not done within the time limit (timeout)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *bug = json_pack("{s:o}", "checker", sample_json(cases[i].checker));
