@@ -9,6 +9,7 @@
 
 #include "engine/buf.h"
 #include "engine/calls.h"
+#include "engine/told.h"
 
 /* One op or acknowledgement with all that sentences need. */
 struct said {
@@ -33,12 +34,14 @@ static bool look_up(struct analysis *a, uint32_t op, uint64_t told, struct said 
     const struct stored_field *stored = fields_of(a->fields, event);
     out->field = stored ? fields_text(a->fields, stored->path) : "";
     out->type = stored ? fields_type_name(a->fields, stored->outer) : "";
-    size_t most = sizeof out->printed - 1;
-    size_t size = out->event.size < most ? out->event.size : most;
-    if (!out->op && !session_payload(a->session, out->event.payload, 0, out->printed, size, e))
-        return false;
-    out->printed[strcspn(out->printed, "\n")] = '\0';
-    return true;
+    struct buf line = {0};
+    bool ok = out->op || told_line(a->session, event, sizeof out->printed - 1, &line, e);
+    if (ok && !out->op) {
+        memcpy(out->printed, buf_string(&line), line.n);
+        out->printed[strcspn(out->printed, "\n")] = '\0';
+    }
+    buf_free(&line);
+    return ok;
 }
 
 /* "bucket.slot[2].key of table", or "table 128+8" when the field is not known. */

@@ -12,6 +12,7 @@
 #include "engine/escape.h"
 #include "engine/fix.h"
 #include "engine/group.h"
+#include "engine/told.h"
 #include "engine/types.h"
 
 enum { REPORT_VERSION = 1, BYTES_PER_KIB = 1024 };
@@ -137,11 +138,10 @@ static json_t *telling_json(struct analysis *a, uint64_t number)
     struct event event = {0};
     session_event(a->session, number, &event, NULL);
     json_t *out = event_json(a, &event, number, true);
-    size_t size = event.size < MOST_SHOWN ? event.size : MOST_SHOWN;
-    char *bytes = xcalloc(size + 1, 1);
-    if (session_payload(a->session, event.payload, 0, bytes, size, NULL))
-        set_bytes(out, "text", bytes, size);
-    free(bytes);
+    struct buf line = {0};
+    if (told_line(a->session, number, MOST_SHOWN, &line, NULL))
+        set_bytes(out, "text", buf_string(&line), line.n);
+    buf_free(&line);
     return out;
 }
 

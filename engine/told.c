@@ -2,6 +2,7 @@
 #include "engine/told.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <xxhash.h>
 
 #include "engine/buf.h"
@@ -50,9 +51,22 @@ static int by_exit(const void *x, const void *y)
     return a->exit < b->exit ? -1 : a->exit > b->exit;
 }
 
+/* How much of what was printed is whole lines, at first what was so before. When nothing follows,
+ * the rest counts as one. */
+static size_t whole_lines(const struct told *t, size_t before, bool is_all)
+{
+    size_t end = t->printed.n;
+    while (!is_all && end > before && t->printed.at[end - 1] != '\n')
+        end--;
+    return end;
+}
+
 static bool read_texts(struct told *t, struct session *session, struct error *e)
 {
     uint64_t hash = 0;
+    size_t lines = 0, prints = 0;
+    for (size_t i = 0; i < t->at.n; i++)
+        prints += !t->at.at[i].marker;
     for (size_t i = 0; i < t->at.n; i++) {
         struct telling *at = &t->at.at[i];
         if (at->size > told_max - t->printed.n || at->size > told_max - t->markers.n)
@@ -65,12 +79,17 @@ static bool read_texts(struct told *t, struct session *session, struct error *e)
         char *bytes = buf_room(to, at->size);
         if (!session_payload(session, at->payload, 0, bytes, at->size, e))
             return false;
-        if (at->size || at->marker) /* nothing printed changes nothing */
-            hash = XXH3_64bits_withSeed(bytes, at->size, hash ^ at->marker);
-        if (at->marker)
+        if (at->marker) {
+            hash = XXH3_64bits_withSeed(bytes, at->size, hash ^ 1);
             buf_char(to, '\n');
+        } else {
+            size_t end = whole_lines(t, lines, --prints == 0);
+            if (end > lines) /* a part of a line changes nothing */
+                hash = XXH3_64bits_withSeed(t->printed.at + lines, end - lines, hash);
+            lines = end;
+        }
         at->hash = hash;
-        at->printed_end = t->printed.n;
+        at->printed_end = lines;
         at->markers_end = t->markers.n;
     }
     return true;
@@ -134,4 +153,67 @@ uint64_t told_event(const struct told *t, size_t i)
 uint64_t told_position(const struct told *t, size_t i)
 {
     return t->at.at[i].exit;
+}
+
+/* ---- lines that were printed in pieces ---- */
+
+static bool is_print(const struct event *e)
+{
+    return e->call == CALL_PRINT && e->fd == STANDARD_OUTPUT &&
+           !(e->traits & (EVENT_FAILED | EVENT_UNFINISHED));
+}
+
+/* Where the line that a print goes on with began: an event from which on no print ended one. */
+static bool find_begin(struct session *s, uint64_t number, uint64_t *begin, struct error *e)
+{
+    enum { LOOKED_BACK = 256 };
+    struct event event;
+    char end;
+
+    *begin = number;
+    for (uint64_t n = number - 1; n > 0 && number - n <= LOOKED_BACK; n--) {
+        if (!session_event(s, n, &event, e))
+            return false;
+        if (!is_print(&event) || !event.size)
+            continue;
+        if (!session_payload(s, event.payload, event.size - 1, &end, 1, e))
+            return false;
+        if (end == '\n')
+            break;
+        *begin = n;
+    }
+    return true;
+}
+
+/* Of what was printed before, only the line that goes on. */
+static void keep_last_line(struct buf *out)
+{
+    const char *newline = out->n ? memrchr(out->at, '\n', out->n) : NULL;
+    size_t gone = newline ? (size_t)(newline + 1 - out->at) : 0;
+
+    if (!gone)
+        return;
+    memmove(out->at, out->at + gone, out->n - gone);
+    out->n -= gone;
+}
+
+bool told_line(struct session *s, uint64_t number, size_t most, struct buf *out, struct error *e)
+{
+    struct event event;
+    uint64_t n = number;
+
+    buf_clear(out);
+    if (!session_event(s, number, &event, e) || (is_print(&event) && !find_begin(s, number, &n, e)))
+        return false;
+    for (; n <= number; n++) {
+        if (!session_event(s, n, &event, e))
+            return false;
+        if (n != number && !is_print(&event))
+            continue;
+        keep_last_line(out);
+        size_t room = most - out->n, size = event.size < room ? event.size : room;
+        if (size && !session_payload(s, event.payload, 0, buf_room(out, size), size, e))
+            return false;
+    }
+    return true;
 }

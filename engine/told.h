@@ -2,7 +2,7 @@
  *
  * told: what the program had told the world by some moment of the run: its standard output and its
  * markers. It can be held to that, and to no more. Something counts as told when the call that told
- * it had returned.
+ * it had returned; of a line that is printed in pieces, nothing does before its last.
  */
 #ifndef ENGINE_TOLD_H
 #define ENGINE_TOLD_H
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/buf.h"
 #include "engine/error.h"
 #include "engine/session.h"
 
@@ -18,6 +19,10 @@ struct told;
 
 bool told_new(struct told **out, struct session *session, struct error *e);
 void told_free(struct told *t);
+
+/* The beginning, `most` bytes of it, of what an event that tells something ended by that: a marker,
+ * or a print with what had been printed before of its first line. */
+bool told_line(struct session *s, uint64_t event, size_t most, struct buf *out, struct error *e);
 
 struct told_until {
     const char *printed; /* not terminated */

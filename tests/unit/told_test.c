@@ -43,23 +43,64 @@ static void check_until(const struct told *t, uint64_t recorded, const char *pri
     assert_int_equal(until.count, count);
 }
 
-/* Positions: "a" is printed in 1 … 2, the marker passed in 3 … 4, "b" printed in 5 … 6. */
+/* Positions: a line is printed in 1 … 2, the marker passed in 3 … 4, another printed in 5 … 6. */
 static void it_counts_once_the_call_has_returned(void **state)
 {
     struct run *f = *state;
-    run_print(f, "a");
+    run_print(f, "a\n");
     mark(f, "half");
-    run_print(f, "b");
+    run_print(f, "b\n");
     struct told *t = tell(f);
     check_until(t, 0, "", "", 0);
     check_until(t, 2, "", "", 0);
-    check_until(t, 3, "a", "", 1);
-    check_until(t, 5, "a", "half\n", 2);
-    check_until(t, 6, "a", "half\n", 2);
-    check_until(t, UINT64_MAX, "ab", "half\n", 3);
+    check_until(t, 3, "a\n", "", 1);
+    check_until(t, 5, "a\n", "half\n", 2);
+    check_until(t, 6, "a\n", "half\n", 2);
+    check_until(t, UINT64_MAX, "a\nb\n", "half\n", 3);
     assert_int_equal(told_count(t), 3);
     assert_int_equal(told_event(t, 2), 3);
     assert_int_equal(told_position(t, 2), session_position(6));
+    told_free(t);
+}
+
+static void check_line(struct run *f, uint64_t event, const char *line)
+{
+    struct buf text = {0};
+    struct error e;
+    if (!told_line(f->s, event, 16, &text, &e))
+        fail_msg("%s", e.text);
+    assert_string_equal(buf_string(&text), line);
+    buf_free(&text);
+}
+
+/* Nobody can be held to half a line; but when nothing follows, it was meant to be one. Between its
+ * pieces, other things may be told. */
+static void a_line_in_pieces_is_told_with_the_last(void **state)
+{
+    struct run *f = *state;
+    run_print(f, "saved");
+    mark(f, "half");
+    run_print(f, " 1");
+    run_print(f, "\nsa");
+    run_print(f, "");
+    run_print(f, "ved 2\n");
+    run_print(f, "bye");
+    struct told *t = tell(f);
+    check_until(t, 3, "", "", 1);
+    check_until(t, 7, "", "half\n", 3);
+    check_until(t, 9, "saved 1\n", "half\n", 4);
+    check_until(t, 11, "saved 1\n", "half\n", 5);
+    check_until(t, 13, "saved 1\nsaved 2\n", "half\n", 6);
+    check_until(t, UINT64_MAX, "saved 1\nsaved 2\nbye", "half\n", 7);
+    assert_int_equal(told_before(t, 2).hash, told_before(t, 0).hash);
+    assert_int_equal(told_before(t, session_position(7)).hash,
+                     told_before(t, session_position(5)).hash);
+    check_line(f, 1, "saved");
+    check_line(f, 2, "half");
+    check_line(f, 3, "saved 1");
+    check_line(f, 4, "saved 1\nsa");
+    check_line(f, 6, "saved 2\n");
+    check_line(f, 7, "bye");
     told_free(t);
 }
 
@@ -85,14 +126,14 @@ static void it_is_ordered_by_return(void **state)
         .call = CALL_PRINT, .thread = 1, .fd = 1, .entry = 1, .exit = 4, .size = 4};
     struct event fast = {
         .call = CALL_PRINT, .thread = 1, .fd = 1, .entry = 2, .exit = 3, .size = 4};
-    slow.payload = recording_payload(f->r, "slow", 4);
-    fast.payload = recording_payload(f->r, "fast", 4);
+    slow.payload = recording_payload(f->r, "slo\n", 4);
+    fast.payload = recording_payload(f->r, "fas\n", 4);
     uint64_t one = recording_begin(f->r, &slow), two = recording_begin(f->r, &fast);
     recording_end(f->r, two, &fast);
     recording_end(f->r, one, &slow);
     struct told *t = tell(f);
-    check_until(t, 4, "fast", "", 1);
-    check_until(t, 5, "fastslow", "", 2);
+    check_until(t, 4, "fas\n", "", 1);
+    check_until(t, 5, "fas\nslo\n", "", 2);
     assert_int_equal(told_event(t, 0), two);
     told_free(t);
 }
@@ -121,7 +162,7 @@ static void other_things_are_not_told(void **state)
 static void the_hash_follows_the_text(void **state)
 {
     struct run *f = *state;
-    run_print(f, "a");
+    run_print(f, "a\n");
     run_print(f, "");
     mark(f, "");
     mark(f, "a");
@@ -133,7 +174,7 @@ static void the_hash_follows_the_text(void **state)
     assert_int_equal(hash[1], hash[2]);
     assert_int_not_equal(hash[2], hash[3]);
     assert_int_not_equal(hash[3], hash[4]);
-    check_until(t, UINT64_MAX, "a", "\na\n", 4);
+    check_until(t, UINT64_MAX, "a\n", "\na\n", 4);
     told_free(t);
 }
 
@@ -154,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         run_case(it_counts_once_the_call_has_returned),
+        run_case(a_line_in_pieces_is_told_with_the_last),
         run_case(announcements_are_not_told),
         run_case(it_is_ordered_by_return),
         run_case(other_things_are_not_told),
