@@ -3,7 +3,7 @@
 
 O       ?= build
 V       ?= 0
-prefix  ?= /usr/local
+prefix  ?= $(or $(PREFIX),/usr/local)
 CFLAGS  ?= -O2 -g
 Q       := $(if $(filter 1,$(V)),,@)
 ifeq ($(origin CC),default)

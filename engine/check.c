@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/clock.h"
 #include "engine/report_words.h"
@@ -148,11 +149,14 @@ bool check_run(struct session *s, const struct check_options *options, json_t **
     return done;
 }
 
-/* A checker that is given now stays with the session, for the debugger and the next check; a
- * session that cannot be written does without. */
+/* A checker that is given now stays with the session, for the debugger and the next check, unless
+ * the session has its target's, and where that runs is here; a session that cannot be written does
+ * without. */
 static void keep_checker(struct session *s, const char *checker)
 {
-    char *here = realpath(".", NULL);
+    const char *folder = session_meta(s, "folder");
+    bool of_target = session_meta(s, "strategy") && folder && access(folder, X_OK) == 0;
+    char *here = of_target ? NULL : realpath(".", NULL);
 
     if (here && session_set_meta(s, "checker", checker, NULL))
         session_set_meta(s, "folder", here, NULL);

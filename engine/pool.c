@@ -282,7 +282,8 @@ static bool take_options(struct pool *p, const struct pool_options *o, struct er
     own->work = copy_path(o->work);
     own->folder = o->folder ? realpath(o->folder, NULL) : getcwd(NULL, 0);
     if (!own->folder)
-        return error_errno(e, "cannot enter the checker's folder %s", o->folder ? o->folder : ".");
+        return error_set(e, "cannot enter the checker's folder %s: %s; give one with --checker",
+                         o->folder ? o->folder : ".", strerror(errno));
     if (own->dir && *own->dir != '/')
         return error_set(e, "the data directory %s is not an absolute path", own->dir);
     p->count = o->jobs > 0 ? o->jobs : processors();

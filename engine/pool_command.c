@@ -120,6 +120,28 @@ static bool has_format(const char *path)
     return n >= 2 && (!memcmp(head, "#!", 2) || (n == 4 && !memcmp(head, "\177ELF", 4)));
 }
 
+/* A script whose interpreter is missing would fail as if it were missing itself. */
+static bool has_interpreter(const char *path, const char *word, struct error *e)
+{
+    char line[256] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, line, sizeof line - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    if (n < 2 || memcmp(line, "#!", 2) != 0)
+        return true;
+    char *name = line + 2 + strspn(line + 2, " \t");
+    name[strcspn(name, " \t\n")] = '\0';
+    size_t length = strlen(name);
+    if (length && name[length - 1] == '\r')
+        return error_set(e,
+                         "checker %s: its first line ends in a carriage return, which would be a "
+                         "part of its interpreter's name; save it with Unix line ends",
+                         word);
+    int why = *name == '/' ? why_not(name) : 0;
+    return !why || error_set(e, "checker %s: its interpreter %s: %s", word, name, strerror(why));
+}
+
 /* What the command's first word leads to, in *out when it is a program that can be executed as it
  * stands, NULL when only the shell can. */
 static bool find_program(const char *word, const char *folder, char **out, struct error *e)
@@ -144,11 +166,12 @@ static bool find_program(const char *word, const char *folder, char **out, struc
                    error_set(e, "checker not found: %s is not in PATH; give one with --checker",
                              word);
     }
-    if (has_format(full))
+    bool can = has_interpreter(full, word, e);
+    if (can && has_format(full))
         *out = full;
     else
         free(full);
-    return true;
+    return can;
 }
 
 /* ---- making ---- */

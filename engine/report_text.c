@@ -327,8 +327,8 @@ static void add_states(struct buf *text, const json_t *report)
     json_int_t distinct = report_number(states, "distinct");
     json_int_t tested = report_number(states, "tested");
     if (json_is_number(possible))
-        buf_printf(text, "A crash could leave %.15g different sets of ops. ",
-                   json_number_value(possible));
+        buf_printf(text, "A crash could leave %.15g different set%s of ops. ",
+                   json_number_value(possible), json_number_value(possible) == 1 ? "" : "s");
     else
         buf_text(text, "How many sets of ops a crash could leave was not counted. ");
     report_count(text, enumerated, "state");

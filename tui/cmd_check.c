@@ -28,7 +28,8 @@ enum {
 };
 
 static const struct command_option options[] = {
-    {OPTION_CHECKER, "checker", "CMD", "the command that says whether a state is consistent"},
+    {OPTION_CHECKER, "checker", "CMD",
+     "the command that says whether a state is consistent (the target's, else the last given)"},
     {OPTION_MODEL, "model", "NAME",
      "ext4, xfs, btrfs, posix, ext4-paper or strict (the target's, else ext4)"},
     {OPTION_STORES, "stores", "auto|px86|eadr|pagecache",
@@ -154,7 +155,8 @@ static void tell(const json_t *report)
                json_string_value(json_object_get(bug, "kind")), summary,
                json_integer_value(json_object_get(bug, "states")));
         if (json_is_false(json_object_get(bug, "repeats")))
-            puts("  but the checker said otherwise when it was run on the same state again: it looks "
+            puts("  but the checker said otherwise when it was run on the same state again: it "
+                 "looks "
                  "at more than the state");
         free(summary);
     }

@@ -73,9 +73,9 @@ static bool replay_to(struct session *s, const char *dir, struct error *e)
     warn_incomplete(s, &replayed);
     if (laid.left_out)
         message("warning: %llu sockets or devices are left out", (unsigned long long)laid.left_out);
-    message("replayed %llu events, of which %llu changed files; %llu names are in %s",
+    message("replayed %llu events, of which %llu changed files; %llu name%s in %s",
             (unsigned long long)replayed.events, (unsigned long long)replayed.applied,
-            (unsigned long long)laid.names, dir);
+            (unsigned long long)laid.names, laid.names == 1 ? " is" : "s are", dir);
     return true;
 }
 

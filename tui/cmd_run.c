@@ -13,6 +13,7 @@
 
 #include "engine/config.h"
 #include "engine/datadir.h"
+#include "engine/pool_command.h"
 #include "engine/mem.h"
 #include "engine/storetool.h"
 #include "tracer/record.h"
@@ -161,6 +162,17 @@ static bool wants_stores(const struct config *c, const struct record_result *res
     return false;
 }
 
+/* Known before a long workload runs for nothing. */
+static bool checker_is_there(const struct config *c, const char *dir, struct error *e)
+{
+    struct pool_command command;
+    bool there = !c->checker || pool_command_make(&command, c->checker, dir, c->folder, e);
+
+    if (c->checker)
+        pool_command_free(&command);
+    return there;
+}
+
 /* Everything up to the recording, in the config's folder. */
 static bool record_target(const struct config *c, const char *session, struct record_result *result,
                           struct error *e)
@@ -170,7 +182,7 @@ static bool record_target(const struct config *c, const char *session, struct re
     if (c->build && !run_step("build", c->build, e))
         return false;
     char *dir = config_data_dir(c);
-    bool ok = record_once(c, session, dir, c->backend, result, e);
+    bool ok = checker_is_there(c, dir, e) && record_once(c, session, dir, c->backend, result, e);
     if (ok && wants_stores(c, result)) {
         message("recording once more, with the store tracer (backend = valgrind does so at once)");
         ok = record_once(c, session, dir, "valgrind", result, e);
@@ -253,11 +265,12 @@ static int check_target(const struct config *c, const char *session, bool batch)
     return open_debugger(session, status);
 }
 
-/* Without a checker there is only the trace to look at. */
+/* Without a checker there is only the trace to look at, and nothing is tested. */
 static int show(char *session)
 {
     char *argv[] = {(char *)command_trace.name, session, NULL};
-    return command_trace.run(2, argv);
+    command_trace.run(2, argv);
+    return STATUS_FAILED;
 }
 
 /* The session's place must not change when we enter the config's folder. */
@@ -292,7 +305,9 @@ static int run_target(const struct config *c, const char *output, bool batch)
         char *shown = back ? name : session;
         status = c->checker ? check_target(c, shown, batch)
                  : batch    ? show(shown)
-                            : open_debugger(shown, STATUS_DONE);
+                            : open_debugger(shown, STATUS_FAILED);
+        if (!c->checker)
+            message("nothing was tested: the config has no checker under [target]");
     }
     if (here >= 0)
         close(here);
@@ -345,6 +360,6 @@ const struct command command_run = {
         "Settings come from /etc/xdg/flotsam/config, ~/.config/flotsam/config, the config\n"
         "itself and FLOTSAM_SECTION_KEY in the environment; later ones win.\n\n"
         "Exit status 0 when all states are consistent, 1 when some are not, 2 when it could not\n"
-        "run or the program changed nothing, 130 when it was interrupted.",
+        "run, has no checker or the program changed nothing, 130 when it was interrupted.",
     .options = options,
 };

@@ -120,6 +120,23 @@ static struct view *open_bugs(struct debugger *d, struct error *e)
     return list_bugs(d, d->findings.report, true);
 }
 
+/* Where something was told too early, the last op that survived has no part in it: what should have
+ * survived by then does. */
+static void select_lost(struct debugger *d, const json_t *bug)
+{
+    struct pane *p = desk_main(debugger_desk(d));
+    const json_t *survived = json_array_get(json_object_get(bug, "survived"), 0);
+    const json_t *lost = json_array_get(json_object_get(bug, "lost"), 0);
+    json_int_t op = json_integer_value(json_object_get(lost, "op"));
+
+    if (p->plain || !p->view || !lost || json_is_integer(json_object_get(survived, "op")))
+        return;
+    uint64_t row =
+        p->view->ops->find(p->view, &(struct subject){.kind = SUBJECT_OP, .number = (uint64_t)op});
+    if (row)
+        pane_select(p, row);
+}
+
 static bool enter_bug(struct debugger *d, struct error *e)
 {
     struct subject bug;
@@ -127,6 +144,7 @@ static bool enter_bug(struct debugger *d, struct error *e)
     if (!debugger_find(d, "", SUBJECT_BUG, &bug, e) || !debugger_walk_bug(d, bug.number, e))
         return false;
     debugger_walked(d);
+    select_lost(d, debugger_bug(d, bug.number));
     return true;
 }
 

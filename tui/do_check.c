@@ -60,8 +60,8 @@ static bool read_setting(struct worker_check *c, const char **stores, const char
             "no setting is called %.*s; there are model, stores, strategy, budget, jobs, "
             "timeout, seed, checker",
             (int)length, word);
-    else if (!words_number(value, 0, "a number", &n, e))
-        return false;
+    else if (!words_number(value, 0, "a whole number from 0 on", &n, e))
+        return error_prefix(e, "%.*s", (int)length, word);
     if (IS("budget"))
         c->budget = n;
     if (IS("jobs"))

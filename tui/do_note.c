@@ -197,7 +197,7 @@ bool do_export(struct debugger *d, const char *words, enum after *after, struct 
     (void)after;
     if (!*words)
         return debugger_ask(d, PROMPT_COMMAND, "export ", REQUEST_export, e);
-    if (export_format_of(words, NULL))
+    if (export_is_picture(words))
         return export_graph(d, words, e);
     struct buf text = {0};
     dump_view(desk_pane(debugger_desk(d)), &text);

@@ -68,7 +68,11 @@ bool terminal_open(struct terminal **out, struct error *e)
                          "xterm",
                          name && *name ? name : "(TERM is not set)");
     if (!moves || !newterm(NULL, stdout, stdin))
-        return error_set(e, "the terminal %s cannot be used for a screen", name ? name : "");
+        return error_set(
+            e,
+            "the terminal %s cannot be used for a screen; set TERM to one that can, such "
+            "as xterm",
+            name ? name : "");
     struct terminal *t = xcalloc(1, sizeof *t);
     rescue_arm(true);
     set_modes();

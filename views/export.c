@@ -2,6 +2,7 @@
 #include "views/export.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "engine/calls.h"
 #include "engine/fix.h"
@@ -41,6 +42,18 @@ const struct export_format *export_format_of(const char *path, struct error *e)
             return &formats[i];
     error_set(e, "%s does not say the format; end its name in one of %s", path, known);
     return NULL;
+}
+
+bool export_is_picture(const char *path)
+{
+    static const char *const others[] = {".pdf",  ".ps",  ".eps",  ".gif", ".jpg",
+                                         ".jpeg", ".bmp", ".webp", ".tif", ".tiff"};
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+
+    for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
+        if (!strcasecmp(dot, others[i]))
+            return true;
+    return export_format_of(path, NULL);
 }
 
 bool export_file(const struct subgraph *s, const char *path, const struct export_format *format,

@@ -36,6 +36,9 @@ const struct export_format *export_format_find(const char *name, struct error *e
 /* By the suffix of a file's name; .gv is dot too. */
 const struct export_format *export_format_of(const char *path, struct error *e);
 
+/* Whether a name asks for a picture, be it one in a format that cannot be written. */
+bool export_is_picture(const char *path);
+
 /* Writes a file, as a whole; format NULL: by its suffix. */
 bool export_file(const struct subgraph *s, const char *path, const struct export_format *format,
                  struct error *e);

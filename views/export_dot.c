@@ -200,9 +200,9 @@ static void add_legend(Agraph_t *g, const struct subgraph *s)
     if (has_mark(s, SUBGRAPH_ACK, MARK_NONE))
         legend_row(&html, &ack_look, "");
     if (has_edge(s, SUBGRAPH_RULE))
-        legend_line(&html, "-----&gt;", "#000000", "must persist before, by this rule");
+        legend_line(&html, "&#8212;&#8212;&gt;", "#000000", "must persist before, by this rule");
     if (has_edge(s, SUBGRAPH_DURABLE))
-        legend_line(&html, "-----&gt;", "#777777", "is durable once the sync has returned");
+        legend_line(&html, "&#8212;&#8212;&gt;", "#777777", "is durable once the sync has returned");
     if (has_edge(s, SUBGRAPH_AFTER))
         legend_line(&html, ". . . &gt;", "#777777", "was issued after the sync had returned");
     if (has_edge(s, SUBGRAPH_MISSING))

@@ -29,6 +29,10 @@ go uninstall
 [ -z "$(find "$scratch/root" -mindepth 1 ! -name opt ! -name flotsam)" ] ||
     fail "uninstall leaves $(find "$scratch/root" -mindepth 1)"
 
+# The name that other projects have for it does as well.
+run 0 make -n -o "$O/flotsam" O="$O" DESTDIR="$scratch/root" PREFIX=/opt/other install
+prints "$scratch/root/opt/other"
+
 # Others' files stay.
 mkdir -p "$at/bin"
 touch "$at/bin/other"

@@ -116,13 +116,21 @@ run 0 "$FLOTSAM" check small.flotsam
 [ "$(behaviours small.flotsam)" = "$("$FLOTSAM" bugs small.flotsam --json | jq .behaviours)" ] ||
     fail "the next check found other behaviours"
 
-# Setup's work is the starting image, not part of the trace; without a checker the trace is shown.
+# Setup's work is the starting image, not part of the trace; without a checker the trace is shown,
+# and nobody takes that for a test that passed.
 config '[target]' 'setup = echo before >{dir}/first' 'workload = echo after >{dir}/second'
-run 0 "$FLOTSAM" run target -o setup.flotsam
+run 2 "$FLOTSAM" run target -o setup.flotsam
 prints ' second '
+says 'nothing was tested: the config has no checker'
 ! grep -q ' first ' "$out" || fail "setup was recorded"
 run 0 "$FLOTSAM" replay setup.flotsam end setup-end
 [ "$(cat setup-end/first setup-end/second)" = $'before\nafter' ] || fail "setup's file is missing"
+
+# A checker that is not there is known before the workload runs.
+config '[target]' 'build = true' "workload = touch $scratch/ran" 'checker = ./nonesuch {dir}'
+run 2 "$FLOTSAM" run target
+says 'checker not found, give one with --checker: ./nonesuch'
+[ ! -e "$scratch/ran" ] || fail "the workload ran for nothing"
 
 # A system-wide and a user's config are read.
 mkdir -p "$XDG_CONFIG_HOME/flotsam"

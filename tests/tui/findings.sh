@@ -83,6 +83,29 @@ expect '─ Schedule of bug 2 '
 press Q
 ended 0
 
+# ---- what one looks at first ----
+
+# Of what was told too early it is what was lost, and not the last thing that survived.
+cp "$scratch/current.flotsam" "$place/session.flotsam"
+start
+expect '^▸ *1 +unpersisted'
+press Enter
+expect '^▸ *[0-9]+ +○ rename'
+press 2
+press j
+expect '^▸ *2 +ordering'
+press Enter
+expect '^▸ *[0-9]+ +● rename'
+for name in x.pdf x.GIF; do
+    type_line ":export $name"
+    expect 'end its name in one of'
+    [ ! -e "$place/$name" ] || fail "$name is no picture"
+done
+type_line ':check budget=-5'
+expect 'budget: -5 is not a whole number'
+press Q
+ended 0
+
 # ---- a test that comes to nothing ----
 
 cat >"$scratch/once" <<'END'

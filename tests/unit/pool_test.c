@@ -516,6 +516,10 @@ static void missing_checkers(void **state)
     refused(s, "no-such-program-here {dir}", "no-such-program-here is not in PATH");
     refused(s, "./plain", "./plain may not be executed");
     refused(s, "./folder", "./folder: Is a directory");
+    sample_shell(s, "printf '#!/no/such -x\\n' >lost && printf '#!/bin/sh\\r\\n' >foreign && "
+                    "chmod +x lost foreign");
+    refused(s, "./lost", "its interpreter /no/such: No such file");
+    refused(s, "./foreign | cat", "carriage return");
     s->options.folder = "/nonexistent";
     refused(s, "true", "/nonexistent");
     s->options.folder = s->top;
