@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/escape.h"
+#include "engine/mem.h"
 #include "engine/moment.h"
 #include "views/lines.h"
 #include "views/op_words.h"
@@ -80,6 +81,21 @@ static bool add_after(struct lines *l, struct analysis *a, uint32_t op, int colu
     return true;
 }
 
+/* Copies look like what they are copies of. */
+static void add_carried(struct lines *l, const struct analysis *a, uint32_t op, int columns)
+{
+    const struct op *o = &a->graph->ops[op];
+
+    if (!(o->flags & OP_CARRIED))
+        return;
+    char *text =
+        xasprintf("op %" PRIu32 " once more: a sync writes what it did to a log, past what "
+                  "else waits; either of the two is enough",
+                  o->carried);
+    lines_fold(l, "carried", STYLE_DIM, text, lines_room(columns), about_op(o->carried));
+    free(text);
+}
+
 static bool add_durable(struct lines *l, struct analysis *a, uint32_t op, struct error *e)
 {
     uint64_t event = op_durable(a, op);
@@ -106,6 +122,7 @@ struct view *rules_of_op(struct analysis *a, uint32_t op, int columns, struct er
 
     cell_add(c, STYLE_NUMBER, "%" PRIu32 " ", op);
     bool ok = op_what(c, a, op, e);
+    add_carried(l, a, op, columns);
     lines_gap(l);
     ok = ok && add_before(l, a, op, columns, e) && add_after(l, a, op, columns, e) &&
          add_durable(l, a, op, e);
@@ -137,7 +154,9 @@ static bool add_pair(struct lines *l, struct analysis *a, uint32_t lost, uint32_
     struct cell *c = lines_add(l, "lost", about_op(lost));
 
     cell_add(c, STYLE_NUMBER, "op %" PRIu32 " ", lost);
-    if (!op_what(c, a, lost, e) || !add_durable(l, a, lost, e))
+    bool ok = op_what(c, a, lost, e);
+    add_carried(l, a, lost, columns);
+    if (!ok || !add_durable(l, a, lost, e))
         return false;
     if (survived == NO_OP)
         return true;

@@ -55,3 +55,8 @@ shot on 'checked: [0-9]+ states'
 # A checker that is not there.
 shots_of 'check checker=./nonesuch {dir}' 'shot missing'
 shot missing 'checker not found'
+
+# Under btrfs a sync carries names past others: their copies say what they are.
+checker "$check"
+shots_of 'check model=btrfs' 'bugs' 'why' 'shot copies'
+shot copies 'carried +op [0-9]+ once more: a sync writes what it did'
