@@ -46,7 +46,7 @@ config() {
         'setup = echo old >{dir}/mapped' '[record]' "backend = $2" >flotsam.ini
 }
 config map auto
-run 0 "$FLOTSAM" run . -o "$scratch/run.flotsam"
+run 2 "$FLOTSAM" run . -o "$scratch/run.flotsam"
 says 'recording once more, with the store tracer'
 [ "$(grep -c '^ran$' "$err")" = 2 ] || fail "it did not run twice"
 [ "$(backend "$scratch/run.flotsam")" = valgrind ] || fail "not recorded with the store tracer"
@@ -58,13 +58,13 @@ same_tree
 for pair in 'write auto' 'map ptrace' 'map valgrind'; do
     read -r mode name <<<"$pair"
     config "$mode" "$name"
-    run 0 "$FLOTSAM" run . -o "$scratch/run.flotsam"
+    run 2 "$FLOTSAM" run . -o "$scratch/run.flotsam"
     ! grep -q 'once more' "$err" || fail "$pair: recorded twice"
     [ "$(grep -c '^ran$' "$err")" = 1 ] || fail "$pair: it did not run once"
 done
 [ "$(backend "$scratch/run.flotsam")" = valgrind ] || fail "the config's backend was not heeded"
 config map ptrace
-run 0 "$FLOTSAM" run . -o "$scratch/run.flotsam"
+run 2 "$FLOTSAM" run . -o "$scratch/run.flotsam"
 says 'backend = auto or valgrind under \[record\]'
 
 # The rest is built without Valgrind, and says what is missing.

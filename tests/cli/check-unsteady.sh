@@ -40,5 +40,6 @@ run 0 "$FLOTSAM" report "$session" --format json
     fail "the bugs do not say that they repeat"
 
 # What checkers keep in TMPDIR does not meet.
+# shellcheck disable=SC2016 # for the checker's shell
 run 0 "$FLOTSAM" check "$session" --jobs 4 --checker \
     'set -e; [ -z "$(ls "$TMPDIR")" ]; echo $$ >"$TMPDIR/own"; sleep 0.01; [ "$(cat "$TMPDIR/own")" = $$ ]'
