@@ -71,36 +71,6 @@ static bool paused(void *data)
     return o->paused && o->paused(o->data);
 }
 
-/* What the check before found out of the same causes, where no checker had to run since. */
-static void know_repeats(struct session *s, struct bugs *bugs)
-{
-    json_t *before = report_load(s, NULL);
-    const json_t *bug;
-    size_t k;
-    for (size_t i = 0; i < bugs->n; i++) {
-        char *cause = report_cause(&bugs->at[i]);
-        json_array_foreach(json_object_get(before, "bugs"), k, bug)
-        {
-            const char *known = json_string_value(json_object_get(bug, "cause"));
-            const json_t *repeats = json_object_get(bug, "repeats");
-            if (!known || strcmp(known, cause) != 0 || !json_is_boolean(repeats))
-                continue;
-            bugs->at[i].repeated = true;
-            bugs->at[i].differs = !json_is_true(repeats);
-        }
-        free(cause);
-    }
-    json_decref(before);
-}
-
-static bool repeat(struct checking *c, struct bugs *bugs, struct error *e)
-{
-    if (exploration_counts(c->exploration)->tested)
-        return bugs_repeat(bugs, c->exploration, c->analysis, e);
-    know_repeats(c->analysis->session, bugs);
-    return true;
-}
-
 static bool find_bugs(struct checking *c, struct bugs **bugs, struct error *e)
 {
     struct explore_options explore = c->options->explore;
@@ -117,7 +87,8 @@ static bool find_bugs(struct checking *c, struct bugs **bugs, struct error *e)
     }
     return bug_finder_finish(c->finder, bugs, e) &&
            (!c->options->verify || bugs_verify(*bugs, c->exploration, c->analysis, e)) &&
-           repeat(c, *bugs, e) && exploration_flush(c->exploration, e);
+           (c->options->fix_count || bugs_repeat(*bugs, c->exploration, c->analysis, e)) &&
+           exploration_flush(c->exploration, e);
 }
 
 /* Whether a check that was stopped has seen less than the session's report tells of: that stays, so

@@ -30,12 +30,24 @@ void builder_committed(struct builder *b, uint32_t op)
         vec_push(&b->order, op);
 }
 
+static void wait_late(struct builder *b, struct waiting w, size_t most)
+{
+    if (w.before > most)
+        w.before = (uint32_t)most;
+    if (w.before)
+        vec_push(&b->late, w);
+}
+
 void builder_await_commit(struct builder *b, uint32_t op)
 {
     if (!keeps_contents(b) || !b->order.n || vec_last(&b->order) < b->synced)
         return;
     struct inode *inode = builder_inode(b, b->ops.at[op].file);
-    vec_push(&inode->waiting, (struct waiting){op, (uint32_t)b->order.n});
+    struct waiting w = {op, (uint32_t)b->order.n};
+    if (inode->logging > b->event.entry)
+        wait_late(b, w, inode->logged_after);
+    else
+        vec_push(&inode->waiting, w);
 }
 
 static bool was_before(const struct builder *b, const struct last_sync *sync, uint32_t op)
@@ -58,24 +70,39 @@ void builder_logged(struct builder *b, uint32_t file)
 {
     if (!keeps_contents(b))
         return;
-    struct inode *inode = builder_inode(b, file);
-    if (!inode->waiting.n)
-        return;
     while (b->settled < b->order.n && has_settled(b, b->order.at[b->settled]))
         b->settled++;
-    inode = builder_inode(b, file);
-    for (size_t i = 0; i < inode->waiting.n; i++) {
-        struct waiting w = inode->waiting.at[i];
-        if (w.before > b->settled)
-            w.before = b->settled;
-        if (w.before)
-            vec_push(&b->late, w);
-    }
+    struct inode *inode = builder_inode(b, file);
+    for (size_t i = 0; i < inode->waiting.n; i++)
+        wait_late(b, inode->waiting.at[i], b->settled);
     inode->waiting.n = 0;
+    /* What is written while the sync runs may go into the log as well. */
+    uint64_t until = b->event.traits & EVENT_UNFINISHED ? NEVER : b->event.exit;
+    if (inode->logging <= b->event.entry || b->settled < inode->logged_after)
+        inode->logged_after = (uint32_t)b->settled;
+    if (until > inode->logging)
+        inode->logging = until;
 }
 
-/* The last name before the op, which all before it come before, and truncations since then. What
- * ran at the same time came in any order. */
+static int by_op(const void *x, const void *y)
+{
+    const struct waiting *a = x, *b = y;
+    return (a->op > b->op) - (a->op < b->op);
+}
+
+/* Whether all that was made before the i-th comes before it anyhow: it is a name, or a truncation
+ * that no sync has logged, which waits as contents do. */
+static bool has_all_before(const struct builder *b, uint32_t i)
+{
+    struct waiting key = {b->order.at[i], 0};
+    if (b->ops.at[key.op].kind == OP_NAME)
+        return true;
+    const struct waiting *own = bsearch(&key, b->late.at, b->late.n, sizeof key, by_op);
+    return own && own->before == i;
+}
+
+/* The last one before the op that all before come before, and truncations since then. What ran at
+ * the same time came in any order. */
 static void add_edges(const struct builder *b, struct waiting w, struct graph_edge *edges,
                       uint32_t *n)
 {
@@ -85,15 +112,9 @@ static void add_edges(const struct builder *b, struct waiting w, struct graph_ed
         if (from >= w.op || b->returned.at[from] >= b->issued.at[w.op])
             continue;
         edges[(*n)++] = (struct graph_edge){from, RULE_COMMIT};
-        if (b->ops.at[from].kind == OP_NAME)
+        if (has_all_before(b, i))
             break;
     }
-}
-
-static int by_op(const void *x, const void *y)
-{
-    const struct waiting *a = x, *b = y;
-    return (a->op > b->op) - (a->op < b->op);
 }
 
 void builder_commits(struct builder *b)

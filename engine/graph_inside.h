@@ -73,6 +73,8 @@ struct inode {
     uint32_t logged;          /* and where names are carried: some were before this op */
     vec_of(uint32_t) contents;      /* where names are carried: ops since it was last synced */
     vec_of(struct waiting) waiting; /* likewise: of those, what no sync has logged yet */
+    uint64_t logging;      /* until then what is written may be logged by a sync that runs, */
+    uint32_t logged_after; /* and waits for so many names and truncations only */
     struct last_sync last_sync;
     vec_of(uint32_t) dirty; /* cells (graph_stores.c) stored to since they were last msynced */
     bool written;           /* by write() and the like, since the run began */

@@ -20,8 +20,10 @@ static const char *op_word(const struct op *op)
 }
 
 /* What would have to hold for lost to precede kept, and does not. */
-static const char *absence(const struct op *lost, const struct op *kept)
+static const char *absence(const struct graph *g, const struct op *lost, const struct op *kept)
 {
+    bool truncation =
+        lost->kind == OP_RANGE || (lost->kind == OP_SIZE && !(lost->flags & OP_EXTENDS));
     bool lost_name = lost->kind == OP_NAME, kept_name = kept->kind == OP_NAME;
     if (kept->flags & OP_REPLACED)
         return "any sync takes along that a synced name is replaced";
@@ -31,6 +33,8 @@ static const char *absence(const struct op *lost, const struct op *kept)
         return "no order between these names";
     if (kept_name)
         return "a name does not wait for this";
+    if (g->model.sync == SYNC_OWN_NAME && (lost_name || (truncation && lost->file != kept->file)))
+        return "a sync logs these contents past the commit that has the other";
     if (lost_name)
         return "contents do not wait for a name";
     if (lost->file != kept->file)
@@ -92,7 +96,7 @@ static void add_reason(const struct litmus *l, const struct graph *g, const bool
                 buf_printf(out, "; kept: %s", litmus_line(l, g->ops[kept].event));
                 if (ops > 1)
                     buf_printf(out, " (%s)", op_word(&g->ops[kept]));
-                buf_printf(out, ": %s", absence(&g->ops[lost], &g->ops[kept]));
+                buf_printf(out, ": %s", absence(g, &g->ops[lost], &g->ops[kept]));
                 return;
             }
     }

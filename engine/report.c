@@ -222,19 +222,14 @@ static json_t *proposal_json(struct analysis *a, const struct bug *b)
     return out;
 }
 
-char *report_cause(const struct bug *b)
-{
-    return xasprintf("%016llx", (unsigned long long)b->cause);
-}
-
 json_t *report_bug(struct analysis *a, struct exploration *x, const struct bug *b)
 {
     json_t *out = json_object(), *lost = json_array(), *survived = json_array();
     json_object_set_new(out, "id", json_integer(b->id));
     json_object_set_new(out, "kind", report_string(bug_kind_name(b->kind)));
-    char *cause = report_cause(b);
+    char cause[sizeof "0123456789abcdef"];
+    snprintf(cause, sizeof cause, "%016llx", (unsigned long long)b->cause);
     json_object_set_new(out, "cause", json_string(cause));
-    free(cause);
     json_object_set_new(out, "summary", report_string(b->summary));
     for (size_t i = 0; i < b->lost_count; i++)
         json_array_append_new(lost, report_op(a, b->lost[i], true));

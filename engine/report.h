@@ -20,9 +20,6 @@ struct report_times {
 json_t *report_build(struct analysis *a, struct exploration *x, const struct bugs *bugs,
                      const struct explore_options *options, const struct report_times *times);
 
-/* What its "cause" is; the caller frees it. */
-char *report_cause(const struct bug *b);
-
 /* One bug of it; the caller owns it. */
 json_t *report_bug(struct analysis *a, struct exploration *x, const struct bug *b);
 

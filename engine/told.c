@@ -51,14 +51,12 @@ static int by_exit(const void *x, const void *y)
     return a->exit < b->exit ? -1 : a->exit > b->exit;
 }
 
-/* How much of what was printed is whole lines, at first what was so before. When nothing follows,
- * the rest counts as one. */
-static size_t whole_lines(const struct told *t, size_t before, bool is_all)
+/* How much of what was printed is whole lines, at first what was so before, now with `added` bytes
+ * more. When nothing follows, the rest counts as one. */
+static size_t whole_lines(const struct told *t, size_t before, size_t added, bool is_all)
 {
-    size_t end = t->printed.n;
-    while (!is_all && end > before && t->printed.at[end - 1] != '\n')
-        end--;
-    return end;
+    const char *newline = added ? memrchr(t->printed.at + t->printed.n - added, '\n', added) : NULL;
+    return is_all ? t->printed.n : newline ? (size_t)(newline + 1 - t->printed.at) : before;
 }
 
 static bool read_texts(struct told *t, struct session *session, struct error *e)
@@ -83,7 +81,7 @@ static bool read_texts(struct told *t, struct session *session, struct error *e)
             hash = XXH3_64bits_withSeed(bytes, at->size, hash ^ 1);
             buf_char(to, '\n');
         } else {
-            size_t end = whole_lines(t, lines, --prints == 0);
+            size_t end = whole_lines(t, lines, at->size, --prints == 0);
             if (end > lines) /* a part of a line changes nothing */
                 hash = XXH3_64bits_withSeed(t->printed.at + lines, end - lines, hash);
             lines = end;
@@ -163,57 +161,59 @@ static bool is_print(const struct event *e)
            !(e->traits & (EVENT_FAILED | EVENT_UNFINISHED));
 }
 
-/* Where the line that a print goes on with began: an event from which on no print ended one. */
-static bool find_begin(struct session *s, uint64_t number, uint64_t *begin, struct error *e)
+/* The line that a print ends without ending: what follows the last newline in it, as far as that is
+ * near its end. *ends: it has one, or that is not known. */
+static bool rest_of(struct session *s, const struct event *event, struct buf *out, bool *ends,
+                    struct error *e)
 {
-    enum { LOOKED_BACK = 256 };
-    struct event event;
-    char end;
+    enum { NEAR = 4096 };
+    size_t size = event->size < NEAR ? event->size : NEAR;
 
-    *begin = number;
-    for (uint64_t n = number - 1; n > 0 && number - n <= LOOKED_BACK; n--) {
-        if (!session_event(s, n, &event, e))
-            return false;
-        if (!is_print(&event) || !event.size)
-            continue;
-        if (!session_payload(s, event.payload, event.size - 1, &end, 1, e))
-            return false;
-        if (end == '\n')
-            break;
-        *begin = n;
+    buf_clear(out);
+    if (size &&
+        !session_payload(s, event->payload, event->size - size, buf_room(out, size), size, e))
+        return false;
+    const char *newline = size ? memrchr(out->at, '\n', size) : NULL;
+    *ends = newline || size < event->size;
+    if (newline) {
+        size_t gone = (size_t)(newline + 1 - out->at);
+        memmove(out->at, out->at + gone, out->n - gone);
+        out->n -= gone;
     }
     return true;
 }
 
-/* Of what was printed before, only the line that goes on. */
-static void keep_last_line(struct buf *out)
+/* What had been printed of the line that a print goes on with. */
+static bool line_before(struct session *s, uint64_t number, struct buf *line, struct error *e)
 {
-    const char *newline = out->n ? memrchr(out->at, '\n', out->n) : NULL;
-    size_t gone = newline ? (size_t)(newline + 1 - out->at) : 0;
+    enum { LOOKED_BACK = 256 };
+    struct buf piece = {0};
+    struct event event;
+    bool ok = true, ends = false;
 
-    if (!gone)
-        return;
-    memmove(out->at, out->at + gone, out->n - gone);
-    out->n -= gone;
+    for (uint64_t n = number - 1; ok && !ends && n > 0 && number - n <= LOOKED_BACK; n--) {
+        ok = session_event(s, n, &event, e);
+        if (!ok || !is_print(&event))
+            continue;
+        ok = rest_of(s, &event, &piece, &ends, e);
+        buf_add(&piece, buf_string(line), line->n);
+        buf_clear(line);
+        buf_add(line, buf_string(&piece), piece.n);
+    }
+    buf_free(&piece);
+    return ok;
 }
 
 bool told_line(struct session *s, uint64_t number, size_t most, struct buf *out, struct error *e)
 {
+    struct buf before = {0};
     struct event event;
-    uint64_t n = number;
+    bool ok = session_event(s, number, &event, e) &&
+              (!is_print(&event) || line_before(s, number, &before, e));
 
     buf_clear(out);
-    if (!session_event(s, number, &event, e) || (is_print(&event) && !find_begin(s, number, &n, e)))
-        return false;
-    for (; n <= number; n++) {
-        if (!session_event(s, n, &event, e))
-            return false;
-        if (n != number && !is_print(&event))
-            continue;
-        keep_last_line(out);
-        size_t room = most - out->n, size = event.size < room ? event.size : room;
-        if (size && !session_payload(s, event.payload, 0, buf_room(out, size), size, e))
-            return false;
-    }
-    return true;
+    buf_add(out, buf_string(&before), before.n < most ? before.n : most);
+    buf_free(&before);
+    size_t room = ok ? most - out->n : 0, size = event.size < room ? event.size : room;
+    return ok && (!size || session_payload(s, event.payload, 0, buf_room(out, size), size, e));
 }

@@ -173,12 +173,8 @@ static const char *enter(struct zygote_life *z, const struct birth *b)
     z->lower = open_below(p->worker, "lower");
     if (z->worker < 0 || z->lower < 0)
         return "cannot open the worker's folder";
-    if (p->way == POOL_COPY) {
-        z->tmp = open_below(p->worker, "about/tmp");
-        if (z->tmp < 0)
-            return "cannot open the folder for temporary files";
+    if (p->way == POOL_COPY)
         return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? NULL : "cannot adopt orphans";
-    }
     if (p->way == POOL_USER && !map_user(b))
         return "cannot set up a user namespace";
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)

@@ -26,6 +26,7 @@ enum {
     /* Files of a process that was just killed may be let go a moment later. */
     UNMOUNT_TRIES = 200,
     UNMOUNT_PAUSE_NS = 1000 * 1000,
+    TMP_MODE = 01777,
 };
 
 static const char UPPER[] = "upper", WORK[] = "work";
@@ -305,9 +306,31 @@ static void check(struct zygote_life *z, struct zygote_reply *r)
     close(pipe[1]); /* not before, so that the end of the checker is one event and not two */
 }
 
-/* Nearly always nothing is in there. */
+static const char TMP[] = "about/tmp";
+
+/* Without namespaces a checker may remove the folder, or put something else in its place. */
+static bool find_tmp(struct zygote_life *z)
+{
+    struct stat there, ours;
+    if (z->tmp >= 0 && fstat(z->tmp, &ours) == 0 &&
+        fstatat(z->worker, TMP, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_ino == ours.st_ino &&
+        there.st_dev == ours.st_dev)
+        return true;
+    if (z->tmp >= 0)
+        close(z->tmp);
+    unlinkat(z->worker, TMP, 0);
+    if (!remove_layer(z->worker, TMP) || mkdirat(z->worker, TMP, S_IRWXU) != 0)
+        return false;
+    z->tmp = openat(z->worker, TMP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return z->tmp >= 0 && fchmod(z->tmp, TMP_MODE) == 0;
+}
+
+/* Nearly always nothing is in there. What a checker did to the folder itself is undone first: it
+ * may be closed to us. */
 static bool empty_tmp(struct zygote_life *z)
 {
+    if (fchmod(z->tmp, TMP_MODE) != 0)
+        return false;
     int dir = openat(z->tmp, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool empty = dir >= 0 && pool_files_empty(dir);
     if (dir >= 0)
@@ -322,8 +345,10 @@ void zygote_run(struct zygote_life *z, const struct zygote_request *request,
     snprintf(p->crash_event, p->crash_event_size, "FLOTSAM_CRASH_EVENT=%llu",
              (unsigned long long)request->crash_event);
     if (p->way == POOL_COPY) {
-        check(z, reply);
-        empty_tmp(z); /* what it cannot remove it leaves */
+        if (find_tmp(z) && empty_tmp(z))
+            check(z, reply);
+        else
+            not_run(reply, errno, "cannot make a folder for temporary files");
         return;
     }
     const char *failed = zygote_mount(z, request);

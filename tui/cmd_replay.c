@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,17 +93,19 @@ static const char *const beside[] = {".stdout", ".markers"};
 /* Before anything is written: what lies beside the folder may be somebody's. */
 static bool nothing_beside(const char *dir, struct error *e)
 {
-    size_t n = strlen(dir);
+    char *there = realpath(dir, NULL), *folder = there ? there : xstrdup(dir);
+    size_t n = strlen(folder);
     bool ok = true;
 
-    while (n > 1 && dir[n - 1] == '/')
+    while (n > 1 && folder[n - 1] == '/')
         n--;
     for (size_t i = 0; ok && i < sizeof beside / sizeof *beside; i++) {
-        char *path = xasprintf("%.*s%s", (int)n, dir, beside[i]);
-        ok = access(path, F_OK) != 0 ||
+        char *path = xasprintf("%.*s%s", (int)n, folder, beside[i]);
+        ok = faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0 ||
              error_set(e, "%s is there already; remove it, or name another folder", path);
         free(path);
     }
+    free(folder);
     return ok;
 }
 

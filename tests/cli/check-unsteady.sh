@@ -39,6 +39,15 @@ run 0 "$FLOTSAM" report "$session" --format json
 [ "$(jq '[.bugs[].repeats] | all and length > 0' "$out")" = true ] ||
     fail "the bugs do not say that they repeat"
 
+# What one checker did says nothing of another, of which all verdicts are known.
+rm -rf "$scratch/seen" && mkdir "$scratch/seen"
+cp "$scratch/unsteady" "$scratch/again"
+run 1 "$FLOTSAM" check "$session" --checker "$scratch/again {dir}"
+run 1 "$FLOTSAM" check "$session" --checker '[ ! -s {dir}/f ]'
+run 0 "$FLOTSAM" report "$session" --format json
+[ "$(jq '[.bugs[].repeats] | all and length > 0' "$out")" = true ] ||
+    fail "a steady checker has another one's name"
+
 # What checkers keep in TMPDIR does not meet.
 # shellcheck disable=SC2016 # for the checker's shell
 run 0 "$FLOTSAM" check "$session" --jobs 4 --checker \

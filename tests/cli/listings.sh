@@ -165,6 +165,11 @@ run 2 "$FLOTSAM" replay "$session" "state:$n" "$scratch/state/"
 says 'state.stdout is there already; remove it'
 [ ! -e "$scratch/state" ] || fail "a state was laid out where what goes with it cannot be"
 rm "$scratch"/state.*
+mkdir "$scratch/real" && ln -s real "$scratch/state" && ln -s nowhere "$scratch/real.markers"
+run 2 "$FLOTSAM" replay "$session" "state:$n" "$scratch/state"
+says 'real.markers is there already; remove it'
+rmdir "$scratch/real" || fail "a state was laid out behind a link"
+rm "$scratch/state" "$scratch/real.markers"
 run 2 "$FLOTSAM" replay "$session" "state:$((states + 1))" "$scratch/state"
 says 'flotsam states lists them'
 run 2 "$FLOTSAM" replay "$session" state:x "$scratch/state"

@@ -361,6 +361,60 @@ static void test_a_sync_after_calls_that_returned_out_of_order(void **state)
     }
 }
 
+/* btrfs: what is written while a sync of its file runs may be logged by it, and then waits for no
+ * name; what is written after it does. */
+static void test_contents_that_a_running_sync_may_log(void **state)
+{
+    (void)state;
+    static const struct {
+        enum call call;
+        uint32_t traits;
+        uint64_t exit;
+        bool waits;
+    } syncs[] = {{CALL_FSYNC, 0, 20, false},
+                 {CALL_FSYNC, EVENT_UNFINISHED, NEVER, false},
+                 {CALL_FSYNC, EVENT_FAILED, 20, false},
+                 {CALL_WRITE, EVENT_DSYNC, 20, false},
+                 {CALL_FSYNC, 0, 4, true}};
+    for (size_t i = 0; i < sizeof syncs / sizeof *syncs; i++) {
+        struct event events[] = {hand(CALL_LINK, 1, 2), hand(syncs[i].call, 3, syncs[i].exit),
+                                 hand(CALL_WRITE, 5, 6)};
+        events[0].dir = FILE_ROOT;
+        events[0].name = 1;
+        events[0].file = 3;
+        events[1].traits = syncs[i].traits;
+        if (syncs[i].call == CALL_WRITE)
+            events[1].offset = OP_BLOCK_SIZE;
+        struct graph *g =
+            build_by_hand("btrfs", events, sizeof events / sizeof *events, OP_BLOCK_SIZE);
+        size_t n;
+        assert_int_equal(graph_before(g, graph_event_ops(g, 1, &n), graph_event_ops(g, 3, &n)),
+                         syncs[i].waits);
+        graph_free(g);
+    }
+}
+
+/* Truncations wait for one another: what comes behind has an edge, and not one from each. */
+static void test_truncations_in_a_row(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 100 };
+    struct event events[2 * ROUNDS];
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        events[2 * i] = hand(CALL_TRUNCATE, 4 * i + 1, 4 * i + 2);
+        events[2 * i].size = i % 2 ? 0 : OP_BLOCK_SIZE;
+        events[2 * i + 1] = hand(CALL_WRITE, 4 * i + 3, 4 * i + 4);
+        events[2 * i + 1].file = 3;
+    }
+    struct graph *g =
+        build_by_hand("btrfs", events, sizeof events / sizeof *events, 2 * OP_BLOCK_SIZE);
+    size_t n;
+    uint32_t first = graph_event_ops(g, 1, &n), last = graph_event_ops(g, 2 * ROUNDS, &n);
+    assert_true(graph_before(g, first, last));
+    assert_true(g->first[g->n] <= 4 * g->n);
+    graph_free(g);
+}
+
 /* Under strict a sync of one file is one of all, but for stores; a later sync() has those as well.
  */
 static void test_a_sync_of_all_after_that_of_another_file(void **state)
@@ -808,6 +862,8 @@ int main(void)
         cmocka_unit_test(test_a_sync_while_an_older_write_runs),
         cmocka_unit_test(test_a_sync_while_a_later_write_runs),
         cmocka_unit_test(test_a_sync_after_calls_that_returned_out_of_order),
+        cmocka_unit_test(test_contents_that_a_running_sync_may_log),
+        cmocka_unit_test(test_truncations_in_a_row),
         cmocka_unit_test(test_a_sync_of_all_after_that_of_another_file),
         cmocka_unit_test(test_a_failed_call_does_nothing),
         cmocka_unit_test(test_small_write_inside_a_large_one),

@@ -288,20 +288,30 @@ static void runs_at_the_same_time(void **state)
 }
 
 /* Several checkers at a time would meet in one folder for temporary files, and what one leaves
- * would decide about the next. */
+ * would decide about the next: files, or what became of the folder. */
 static void tmp_in(struct sample *s)
 {
-    const char *const leave =
-        "[ -z \"$(ls -A \"$TMPDIR\")\" ] && mktemp >{dir}/name && "
-        "mkdir -p \"$TMPDIR/a/b\" && echo x >\"$TMPDIR/a/b/c\" && "
-        "chmod 0 \"$TMPDIR/a\" && echo \"$TMPDIR\" && dirname $(cat {dir}/name)";
-    sample_open(s, leave);
-    for (int i = 0; i < 3; i++) {
-        struct pool_verdict v = sample_again(s);
-        if (v.outcome != POOL_CONSISTENT)
-            fail_msg("run %d: %s", i, v.output);
-        const char *second = strchr(v.output, '\n') + 1;
-        assert_memory_equal(v.output, second, strlen(second));
+    static const char *const leave[] = {
+        "mkdir -p \"$TMPDIR/a/b\" && echo x >\"$TMPDIR/a/b/c\" && chmod 0 \"$TMPDIR/a\"",
+        "chmod 0 \"$TMPDIR\"",
+        "chmod 500 \"$TMPDIR\"",
+        "rm -rf \"$TMPDIR\"; true",
+        "rm -rf \"$TMPDIR\"; echo x >\"$TMPDIR\" || true",
+        "rm -rf \"$TMPDIR\"; ln -s / \"$TMPDIR\" || true",
+        "mv \"$TMPDIR\" \"$TMPDIR.away\"; mkdir -p \"$TMPDIR/other\" || true",
+    };
+    for (size_t i = 0; i < sizeof leave / sizeof *leave; i++) {
+        char *command = xasprintf("[ -z \"$(ls -A \"$TMPDIR\")\" ] && f=$(mktemp) && "
+                                  "[ \"$(dirname $f)\" = \"$TMPDIR\" ] && { %s; } 2>/dev/null",
+                                  leave[i]);
+        sample_open(s, command);
+        for (int run = 0; run < 3; run++) {
+            struct pool_verdict v = sample_again(s);
+            if (v.outcome != POOL_CONSISTENT)
+                fail_msg("%s, run %d: %s", leave[i], run, v.output);
+        }
+        sample_close(s);
+        free(command);
     }
 }
 
@@ -789,7 +799,8 @@ static void without_root(void **state)
         if (setresgid(NOBODY, NOBODY, NOBODY) != 0 || setresuid(NOBODY, NOBODY, NOBODY) != 0)
             _exit(1);
         prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* as for a process that began as this user */
-        s->options.command = "test $(id -u) = 65534 && echo mine >{dir}/new && cat {dir}/new";
+        s->options.command = "test $(id -u) = 65534 && mktemp >{dir}/new && echo mine >{dir}/new && "
+                             "cat {dir}/new && chmod 0 $TMPDIR";
         if (!pool_new(&s->pool, &s->options, &e)) {
             print_message("%s\n", e.text);
             _exit(2);

@@ -104,6 +104,34 @@ static void a_line_in_pieces_is_told_with_the_last(void **state)
     told_free(t);
 }
 
+/* As buffers are written that are full: the piece before ends many lines, and begins one. */
+static void the_line_is_found_at_the_end_of_a_long_piece(void **state)
+{
+    struct run *f = *state;
+    struct buf much = {0};
+    for (int i = 0; i < 1000; i++)
+        buf_text(&much, "starting the store\n");
+    buf_text(&much, "saved ");
+    run_print(f, buf_string(&much));
+    run_print(f, "key 7\nand more\n");
+    run_end(f);
+    check_line(f, 2, "saved key 7\nand ");
+    buf_free(&much);
+}
+
+/* Dots, as programs print that show how far they are: nothing is gone through again for each. */
+static void output_without_newlines_takes_no_longer(void **state)
+{
+    enum { DOTS = 200000 };
+    struct run *f = *state;
+    for (int i = 0; i < DOTS; i++)
+        run_print(f, ".");
+    struct told *t = tell(f);
+    assert_int_equal(told_before(t, session_position(2 * DOTS - 1)).printed_size, 0);
+    assert_int_equal(told_before(t, UINT64_MAX).printed_size, DOTS);
+    told_free(t);
+}
+
 /* What a library announces is no line of the program's. */
 static void announcements_are_not_told(void **state)
 {
@@ -196,6 +224,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         run_case(it_counts_once_the_call_has_returned),
         run_case(a_line_in_pieces_is_told_with_the_last),
+        run_case(the_line_is_found_at_the_end_of_a_long_piece),
+        run_case(output_without_newlines_takes_no_longer),
         run_case(announcements_are_not_told),
         run_case(it_is_ordered_by_return),
         run_case(other_things_are_not_told),
