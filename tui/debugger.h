@@ -96,7 +96,7 @@ struct debugger {
     enum task task;
     uint64_t task_began; /* clock_now() */
     uint64_t budget;     /* of the check that runs, 0: none */
-    bool paused, stopping;
+    bool paused, stopping; /* as was asked for, whatever it has heard of that yet */
     struct worker_event progress; /* the last of its kind */
     bool has_progress;
     struct buf output;        /* what the checker printed */

@@ -142,7 +142,7 @@ static void take_done(struct debugger *d, const struct worker_event *event)
         tell_check(d, event->body, kept);
     json_decref(d->tried);
     d->tried = d->task == TASK_TRY ? json_incref(event->body) : NULL;
-    d->has_progress = false;
+    d->has_progress = d->paused = false;
     if (!debugger_refresh(d, &e))
         debugger_complain(d, e.text);
     if (d->task == TASK_CHECK && kept)
@@ -181,7 +181,6 @@ static void take_event(struct debugger *d, struct worker_event *event)
         d->progress = *event;
         *event = (struct worker_event){0};
         d->has_progress = true;
-        d->paused = d->progress.paused && !d->stopping; /* it may have been on its way */
         break;
     case WORKER_BUG:
         json_array_append(d->found, event->body);
