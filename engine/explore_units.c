@@ -163,6 +163,62 @@ static struct schedule schedule_of(const struct members *m, const struct ideal *
 /* Beyond this the count is a number that nobody believes, and takes long. */
 enum { COUNTED_OPS_MAX = 2048 };
 
+/* Ideals come by their last op. In a unit whose ops lie far apart, each would be stepped to from
+ * its first lost op, over all that lies between. So of such a unit some are gathered and gone
+ * through by what is lost: from one to the next it is a short way then. */
+enum { FAR = 1 << 12, GATHERED = 1 << 12 };
+
+static bool is_far(const struct members *m)
+{
+    return m->n && m->ops[m->n - 1] - m->ops[0] >= FAR;
+}
+
+static int by_lost(const void *x, const void *y)
+{
+    const struct schedule *a = x, *b = y;
+    for (uint32_t i = 0; i < a->lost_count && i < b->lost_count; i++)
+        if (a->lost[i] != b->lost[i])
+            return a->lost[i] < b->lost[i] ? -1 : 1;
+    if (a->last == b->last)
+        return 0;
+    return a->last == NO_OP || (b->last != NO_OP && a->last < b->last) ? -1 : 1;
+}
+
+typedef vec_of(struct schedule) schedules;
+
+/* How many more are to be gathered: no more than are gone through. */
+static size_t room_for(const struct exploration *x)
+{
+    uint64_t budget = x->options.budget, had = x->counts.enumerated;
+    return !budget || budget - had > GATHERED ? GATHERED : (size_t)(budget - had);
+}
+
+/* done: whether all went well so far; else they are only given up. */
+static bool visit_gathered(struct exploration *x, schedules *all, struct unit *u, bool done,
+                           struct error *e)
+{
+    if (done && all->n)
+        qsort(all->at, all->n, sizeof *all->at, by_lost);
+    for (size_t i = 0; i < all->n; i++) {
+        done = done && (exploration_ended(x) || exploration_visit(x, &all->at[i], u, e));
+        free((uint32_t *)(uintptr_t)all->at[i].lost);
+    }
+    all->n = 0;
+    return done;
+}
+
+static bool gather(struct exploration *x, schedules *all, const struct schedule *s, struct unit *u,
+                   struct error *e)
+{
+    struct schedule kept = *s;
+    uint32_t *lost = xcalloc(s->lost_count + 1, sizeof *lost);
+    if (s->lost_count)
+        memcpy(lost, s->lost, s->lost_count * sizeof *lost);
+    kept.lost = lost;
+    vec_push(all, kept);
+    return all->n < room_for(x) || visit_gathered(x, all, u, true, e);
+}
+
 /* One level of one unit. */
 static bool unit_level(struct exploration *x, struct unit *u, uint32_t level, struct error *e)
 {
@@ -172,15 +228,18 @@ static bool unit_level(struct exploration *x, struct unit *u, uint32_t level, st
     struct ideals *it = ideals_new(&m.poset, &options);
     uint32_t *lost = xcalloc(m.n + 1, sizeof *lost);
     struct ideal ideal;
-    bool done = true, any = false, more = false;
+    bool done = true, any = false, more = false, far = level > 0 && is_far(&m);
+    schedules gathered = {0};
     ideals_seek(it, level);
     while (done && !exploration_ended(x) && (more = ideals_next(it, &ideal)) &&
            ideal.level == level) {
         any = true;
         struct schedule s = schedule_of(&m, &ideal, lost);
-        done = exploration_visit(x, &s, u, e);
+        done = far ? gather(x, &gathered, &s, u, e) : exploration_visit(x, &s, u, e);
     }
+    done = visit_gathered(x, &gathered, u, done, e);
     u->done = !any || !more;
+    vec_free(&gathered);
     free(lost);
     ideals_free(it);
     members_free(&m);
