@@ -367,7 +367,7 @@ static bool out_of_budget(struct exploration *x)
     return true;
 }
 
-static struct schedule schedule_copy(const struct schedule *s)
+struct schedule exploration_keep(const struct schedule *s)
 {
     uint32_t *lost = xcalloc(s->lost_count + 1, sizeof *lost);
     memcpy(lost, s->lost_count ? s->lost : lost, s->lost_count * sizeof *lost);
@@ -415,7 +415,7 @@ bool exploration_visit(struct exploration *x, const struct schedule *s, const st
     if (!is_new(x, &state.key, &place))
         return true;
     *place = x->states.n + 1;
-    state.schedule = schedule_copy(s);
+    state.schedule = exploration_keep(s);
     struct verdict known;
     bool reused = find_verdict(x, &state.key, &known);
     if (reused) {

@@ -47,6 +47,9 @@ struct exploration {
     bool stop;
 };
 
+/* explore.c: a copy with lost ops of its own, which the caller frees. */
+struct schedule exploration_keep(const struct schedule *s);
+
 /* explore.c: one schedule: goes there, and has it checked when it is new. False on failure. */
 bool exploration_visit(struct exploration *x, const struct schedule *s, const struct unit *unit,
                        struct error *e);

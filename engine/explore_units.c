@@ -210,12 +210,7 @@ static bool visit_gathered(struct exploration *x, schedules *all, struct unit *u
 static bool gather(struct exploration *x, schedules *all, const struct schedule *s, struct unit *u,
                    struct error *e)
 {
-    struct schedule kept = *s;
-    uint32_t *lost = xcalloc(s->lost_count + 1, sizeof *lost);
-    if (s->lost_count)
-        memcpy(lost, s->lost, s->lost_count * sizeof *lost);
-    kept.lost = lost;
-    vec_push(all, kept);
+    vec_push(all, exploration_keep(s));
     return all->n < room_for(x) || visit_gathered(x, all, u, true, e);
 }
 

@@ -365,9 +365,8 @@ static void add_unsteady(json_t *notices, const struct bugs *bugs)
             buf_printf(&text, "%s%" PRIu32, n++ ? ", " : "", bugs->at[i].id);
     if (n) {
         char *notice = xasprintf("the checker said otherwise when it was run on the same state "
-                                 "again (bug%s %s): it looks "
-                                 "at more than the state, such as a file that several checkers "
-                                 "share, the time or chance",
+                                 "again (bug%s %s): it looks at more than the state, such as a "
+                                 "file that several checkers share, the time or chance",
                                  n == 1 ? "" : "s", buf_string(&text));
         json_array_append_new(notices, report_string(notice));
         free(notice);

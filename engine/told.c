@@ -27,15 +27,21 @@ enum { STANDARD_OUTPUT = 1 };
  * anybody checks, and a damaged session may claim any size. */
 static const uint64_t told_max = UINT64_C(1) << 30;
 
+static bool is_print(const struct event *e)
+{
+    return e->call == CALL_PRINT && e->fd == STANDARD_OUTPUT &&
+           !(e->traits & (EVENT_FAILED | EVENT_UNFINISHED));
+}
+
 static bool collect(struct told *t, struct session *session, struct error *e)
 {
     for (uint64_t n = 1; n <= session_event_count(session); n++) {
         struct event event;
         if (!session_event(session, n, &event, e))
             return false;
-        bool marker = event.call == CALL_MARKER && event.flags == MARK_LINE;
-        bool print = event.call == CALL_PRINT && event.fd == STANDARD_OUTPUT;
-        if ((marker || print) && !(event.traits & (EVENT_FAILED | EVENT_UNFINISHED)))
+        bool marker = event.call == CALL_MARKER && event.flags == MARK_LINE &&
+                      !(event.traits & (EVENT_FAILED | EVENT_UNFINISHED));
+        if (marker || is_print(&event))
             vec_push(&t->at, (struct telling){.event = n,
                                               .exit = event.exit,
                                               .payload = event.payload,
@@ -154,12 +160,6 @@ uint64_t told_position(const struct told *t, size_t i)
 }
 
 /* ---- lines that were printed in pieces ---- */
-
-static bool is_print(const struct event *e)
-{
-    return e->call == CALL_PRINT && e->fd == STANDARD_OUTPUT &&
-           !(e->traits & (EVENT_FAILED | EVENT_UNFINISHED));
-}
 
 /* The line that a print ends without ending: what follows the last newline in it, as far as that is
  * near its end. *ends: it has one, or that is not known. */
