@@ -372,6 +372,10 @@ void pool_free(struct pool *p)
 {
     if (!p)
         return;
+    /* As long as there are zygotes, they go on with it if flotsam is killed. Checkers that write to
+     * copies end first. */
+    if (p->store.path && (p->way != POOL_COPY || !p->running))
+        pool_files_remove(p->store.path);
     close_workers(p);
     pool_store_close(&p->store);
     pool_place_close(&p->place);

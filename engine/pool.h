@@ -19,8 +19,9 @@
  * the same is done in a user namespace; where there is none either, the state is copied for each
  * run to a private folder, and a checker that kills its parent may leave processes behind.
  *
- * If flotsam is killed, mounts, processes and folders go with it. Not for several threads. A pool
- * is best made before much memory is used: its processes begin as copies of this one.
+ * If flotsam is killed, mounts, processes and folders go with it (a folder of which no process
+ * knows yet, with the next pool). Not for several threads. A pool is best made before much memory
+ * is used: its processes begin as copies of this one.
  */
 #ifndef ENGINE_POOL_H
 #define ENGINE_POOL_H
@@ -49,7 +50,7 @@ struct pool_options {
     uint64_t disk_limit;      /* of all that one run writes to the state; 0: a share of memory */
     size_t output_limit;      /* how much of the output is kept; 0: POOL_OUTPUT_LIMIT */
     uint64_t room;            /* bytes that one lower may need; decides where they lie */
-    const char *work;         /* where the lowers lie; NULL: /dev/shm, else $TMPDIR, else /tmp */
+    const char *work;         /* where the lowers lie; NULL: engine/pool_store.h chooses */
     enum pool_way way;        /* for tests and for people who know better */
 };
 

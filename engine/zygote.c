@@ -191,7 +191,8 @@ static const char *enter(struct zygote_life *z, const struct birth *b)
 
 /* ---- in the process: its end ---- */
 
-/* flotsam was killed, and cannot tidy up. */
+/* flotsam was killed, and cannot tidy up. Everything goes, also what belongs to workers that had no
+ * process yet, or have none any more; several that do so at once finish each other's work. */
 static void leave(struct zygote_life *z)
 {
     const struct zygote_plan *p = z->plan;
@@ -202,9 +203,7 @@ static void leave(struct zygote_life *z)
         umount2(p->top, MNT_DETACH);
         umount2(p->top, MNT_DETACH);
     }
-    pool_files_empty(z->worker);
-    rmdir(p->worker);
-    rmdir(p->top);
+    pool_files_remove(p->top);
     /* As pool_place_close does: not what another pool has its states on. */
     int hold = open(p->made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (hold < 0 || flock(hold, LOCK_EX | LOCK_NB) != 0)
@@ -231,7 +230,10 @@ static int live(void *argument)
         snprintf(reply.what, sizeof reply.what, "%s", failed);
     }
     reply.links = z.links;
-    if (!reply_with(&reply) || failed)
+    bool heard = reply_with(&reply);
+    if (!heard)
+        leave(&z);
+    if (!heard || failed)
         _exit(1);
     struct zygote_request request;
     ssize_t n;

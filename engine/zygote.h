@@ -15,7 +15,7 @@
  *     TOP/WORKER/copy       where an overlay does not do: the copy that the checker works on
  *
  * The process ends when its socket does, so that nothing is left of a flotsam that was killed: it
- * kills what runs, unmounts, and removes the worker's folder. (A parent-death signal would be
+ * kills what runs, unmounts, and removes the pool's folder. (A parent-death signal would be
  * tied to the thread that made it, and could not clean up.) It never allocates: flotsam may have
  * several threads, and what their locks are like in the copy is not known.
  */

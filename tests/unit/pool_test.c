@@ -684,6 +684,56 @@ static void killed(void **state)
     sample_each_way(killed_in);
 }
 
+/* Makes a pool, says so, and frees it. */
+static void free_a_pool(struct sample *s, int say)
+{
+    struct error e;
+    s->options.command = "true";
+    if (!pool_new(&s->pool, &s->options, &e) || write(say, "x", 1) != 1)
+        _exit(1);
+    pool_free(s->pool);
+    for (;;)
+        pause();
+}
+
+static bool no_folder(void *data)
+{
+    return sample_entries(data, "flotsam-pool-") == 0;
+}
+
+/* Workers end one after the other: those that are left take along what the others had. */
+static void killed_at_the_end_in(struct sample *s)
+{
+    enum { ROUNDS = 60, LATEST_US = 15000 };
+    char *work = xasprintf("%s/work", s->top);
+    assert_int_equal(mkdir(work, 0755), 0);
+    s->options.work = work;
+    s->options.jobs = 4;
+    for (int i = 0; i < ROUNDS; i++) {
+        int pair[2];
+        char byte;
+        assert_int_equal(pipe(pair), 0);
+        pid_t flotsam = fork();
+        if (flotsam == 0)
+            free_a_pool(s, pair[1]);
+        close(pair[1]);
+        assert_int_equal(read(pair[0], &byte, 1), 1);
+        usleep((useconds_t)(i * LATEST_US / ROUNDS));
+        kill(flotsam, SIGKILL);
+        waitpid(flotsam, NULL, 0);
+        close(pair[0]);
+        if (!within_seconds(10, no_folder, work))
+            fail_msg("%s: round %d: a folder remains", sample_way_name(s->options.way), i);
+    }
+    free(work);
+}
+
+static void killed_at_the_end(void **state)
+{
+    (void)state;
+    sample_each_way(killed_at_the_end_in);
+}
+
 static void left_folders_are_removed(void **state)
 {
     (void)state;
@@ -895,6 +945,7 @@ int main(void)
         cmocka_unit_test(simple_commands_need_no_shell),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(killed),
+        cmocka_unit_test(killed_at_the_end),
         cmocka_unit_test(left_folders_are_removed),
         cmocka_unit_test(folders_that_others_lock_are_removed),
         cmocka_unit_test(states_lie_where_there_is_room),
