@@ -547,8 +547,6 @@ static void forget_files(struct builder *b)
     b->file_count = b->inodes.n;
     vec_free(&b->inodes);
     vec_free(&b->resizes);
-    vec_free(&b->order);
-    vec_free(&b->late);
     vec_free(&b->journal_at);
     map_free(&b->blocks);
     map_free(&b->entries);
@@ -557,6 +555,9 @@ static void forget_files(struct builder *b)
 static void forget_syncs(struct builder *b)
 {
     vec_free(&b->returned);
+    vec_free(&b->order);
+    vec_free(&b->last_names);
+    vec_free(&b->late);
     vec_free(&b->syncs);
     map_free(&b->copies);
     /* Of a long trace many small pieces were freed; the analysis goes on with large ones. */
@@ -614,9 +615,10 @@ bool graph_build(struct graph **out, const struct model *model, const struct gra
         builder_free(&b);
         return false;
     }
-    builder_commits(&b);
+    builder_never_logged(&b);
     forget_files(&b);
     apply_syncs(&b);
+    builder_commits(&b);
     forget_syncs(&b);
     struct graph *g = finish(&b);
     g->event_first = event_first;

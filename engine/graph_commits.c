@@ -16,8 +16,10 @@
 
 #include "engine/graph_inside.h"
 
-/* Truncations since the last name that are waited for, each by itself. */
-enum { TRUNCATIONS_MAX = 8 };
+/* How far back truncations are looked for that came after the last name, each of which is waited
+ * for by itself. Of those before them, logged by a sync while the contents waited, nothing is said:
+ * so many at a time are rare. The name before them is waited for all the same. */
+enum { LOOKS_MAX = 256 };
 
 static bool keeps_contents(const struct builder *b)
 {
@@ -26,28 +28,11 @@ static bool keeps_contents(const struct builder *b)
 
 void builder_committed(struct builder *b, uint32_t op)
 {
-    if (keeps_contents(b))
-        vec_push(&b->order, op);
-}
-
-static void wait_late(struct builder *b, struct waiting w, size_t most)
-{
-    if (w.before > most)
-        w.before = (uint32_t)most;
-    if (w.before)
-        vec_push(&b->late, w);
-}
-
-void builder_await_commit(struct builder *b, uint32_t op)
-{
-    if (!keeps_contents(b) || !b->order.n || vec_last(&b->order) < b->synced)
+    if (!keeps_contents(b))
         return;
-    struct inode *inode = builder_inode(b, b->ops.at[op].file);
-    struct waiting w = {op, (uint32_t)b->order.n};
-    if (inode->logging > b->event.entry)
-        wait_late(b, w, inode->logged_after);
-    else
-        vec_push(&inode->waiting, w);
+    uint32_t before = b->last_names.n ? vec_last(&b->last_names) : 0;
+    vec_push(&b->order, op);
+    vec_push(&b->last_names, b->ops.at[op].kind == OP_NAME ? (uint32_t)b->order.n : before);
 }
 
 static bool was_before(const struct builder *b, const struct last_sync *sync, uint32_t op)
@@ -66,12 +51,39 @@ static bool has_settled(struct builder *b, uint32_t op)
            (at->kind != OP_NAME && was_before(b, &builder_inode(b, at->file)->last_sync, op));
 }
 
+/* How many of the names and truncations, from the first on, were on the disk before the event. */
+static size_t settled(struct builder *b)
+{
+    while (b->settled < b->order.n && has_settled(b, b->order.at[b->settled]))
+        b->settled++;
+    return b->settled;
+}
+
+static void wait_late(struct builder *b, struct waiting w, size_t most)
+{
+    if (w.before > most)
+        w.before = (uint32_t)most;
+    if (w.before)
+        vec_push(&b->late, w);
+}
+
+void builder_await_commit(struct builder *b, uint32_t op)
+{
+    if (!keeps_contents(b) || settled(b) == b->order.n)
+        return;
+    struct inode *inode = builder_inode(b, b->ops.at[op].file);
+    struct waiting w = {op, (uint32_t)b->order.n};
+    if (inode->logging > b->event.entry)
+        wait_late(b, w, inode->logged_after);
+    else
+        vec_push(&inode->waiting, w);
+}
+
 void builder_logged(struct builder *b, uint32_t file)
 {
     if (!keeps_contents(b))
         return;
-    while (b->settled < b->order.n && has_settled(b, b->order.at[b->settled]))
-        b->settled++;
+    settled(b);
     struct inode *inode = builder_inode(b, file);
     for (size_t i = 0; i < inode->waiting.n; i++)
         wait_late(b, inode->waiting.at[i], b->settled);
@@ -101,34 +113,41 @@ static bool has_all_before(const struct builder *b, uint32_t i)
     return own && own->before == i;
 }
 
-/* The last one before the op that all before come before, and truncations since then. What ran at
- * the same time came in any order. */
+/* From the last one before the op that all before come before, and from truncations since then,
+ * unless they were durable already. What ran at the same time came in any order. */
 static void add_edges(const struct builder *b, struct waiting w, struct graph_edge *edges,
                       uint32_t *n)
 {
     *n = 0;
-    for (uint32_t i = w.before, looked = 0; i-- > 0 && looked < TRUNCATIONS_MAX; looked++) {
-        uint32_t from = b->order.at[i];
+    for (uint32_t i = w.before, looks = 0; i > 0; i--) {
+        if (looks++ >= LOOKS_MAX && (i = b->last_names.at[i - 1]) == 0)
+            break;
+        uint32_t from = b->order.at[i - 1];
         if (from >= w.op || b->returned.at[from] >= b->issued.at[w.op])
             continue;
-        edges[(*n)++] = (struct graph_edge){from, RULE_COMMIT};
-        if (has_all_before(b, i))
+        if (b->covered.at[from] >= b->issued.at[w.op]) /* else it is there anyhow */
+            edges[(*n)++] = (struct graph_edge){from, RULE_COMMIT};
+        if (has_all_before(b, i - 1))
             break;
     }
 }
 
-void builder_commits(struct builder *b)
+void builder_never_logged(struct builder *b)
 {
     for (size_t f = 0; f < b->inodes.n; f++)
         for (size_t i = 0; i < b->inodes.at[f].waiting.n; i++)
             vec_push(&b->late, b->inodes.at[f].waiting.at[i]);
+}
+
+void builder_commits(struct builder *b)
+{
     if (!b->late.n)
         return;
     qsort(b->late.at, b->late.n, sizeof *b->late.at, by_op);
 
     /* Edges into an op lie together: all are laid out anew. */
     vec_of(struct graph_edge) edges = {0};
-    struct graph_edge more[TRUNCATIONS_MAX];
+    struct graph_edge more[LOOKS_MAX + 1];
     size_t next = 0;
     for (uint32_t op = 0; op < b->ops.n; op++) {
         uint32_t from = b->first.at[op], end = builder_edges_end(b, op), n = 0;

@@ -2,8 +2,7 @@
  *
  * What graph_build.c (the passes, syncs), graph_ops.c (what calls on contents become),
  * graph_names.c (changes of names), graph_commits.c (what comes with a commit) and graph_stores.c
- * (stores to mapped files) share. Nothing else
- * includes it.
+ * (stores to mapped files) share. Nothing else includes it.
  */
 #ifndef ENGINE_GRAPH_INSIDE_H
 #define ENGINE_GRAPH_INSIDE_H
@@ -143,7 +142,9 @@ struct builder {
     uint32_t journal;                /* the last op in the journal */
     vec_of(uint32_t) resizes; /* for which the next name waits, though they are not in there */
     vec_of(uint32_t) order; /* where names are carried: names and truncations as they were made, */
-    size_t settled;         /* of which those before this one are on the disk, */
+    vec_of(uint32_t)
+        last_names; /* up to each of them the last name, one more than its place, or 0 */
+    size_t settled; /* of which those before this one are on the disk, */
     vec_of(struct waiting) late; /* and contents that wait for some of them */
     struct last_sync last_sync;
     vec_of(struct sync_point) syncs;
@@ -189,10 +190,12 @@ bool builder_store_into(struct builder *b, uint32_t file, uint64_t block, uint32
 uint32_t builder_block_last(struct builder *b, uint32_t file, uint64_t block);
 
 /* What comes with a commit: a name or truncation that was made; contents that wait for those so
- * far; that a sync at hand may log a file's contents; and, at the end, the edges that follow. */
+ * far; that a sync at hand may log a file's contents; at the end of the trace, that nothing logs
+ * what still waits; and, when it is known what syncs cover, the edges that follow. */
 void builder_committed(struct builder *b, uint32_t op);
 void builder_await_commit(struct builder *b, uint32_t op);
 void builder_logged(struct builder *b, uint32_t file);
+void builder_never_logged(struct builder *b);
 void builder_commits(struct builder *b);
 
 /* Stores: the ops of a store, what flushes and fences make durable, what msync() does with the

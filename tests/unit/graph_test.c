@@ -394,6 +394,53 @@ static void test_contents_that_a_running_sync_may_log(void **state)
     }
 }
 
+/* btrfs: contents wait for a name however many truncations, each logged by a sync, came since. */
+static void test_a_name_before_logged_truncations(void **state)
+{
+    (void)state;
+    static const size_t rounds[] = {0, 7, 9, 255, 256, 257, 600};
+    enum { MOST = 600 };
+    struct event events[2 * MOST + 2];
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        size_t n = 1, ops;
+        events[0] = hand(CALL_LINK, 1, 2);
+        events[0].dir = FILE_ROOT;
+        events[0].name = 1;
+        events[0].file = 3;
+        for (size_t k = 0; k < rounds[i]; k++) {
+            events[n] = hand(CALL_TRUNCATE, 2 * n + 1, 2 * n + 2);
+            events[n].size = k % 2 ? 0 : OP_BLOCK_SIZE;
+            n++;
+            events[n] = hand(CALL_FSYNC, 2 * n + 1, 2 * n + 2);
+            n++;
+        }
+        events[n] = hand(CALL_WRITE, 2 * n + 1, 2 * n + 2);
+        events[n].file = 3;
+        n++;
+        struct graph *g = build_by_hand("btrfs", events, n, 2 * OP_BLOCK_SIZE);
+        assert_true(graph_before(g, graph_event_ops(g, 1, &ops), graph_event_ops(g, n, &ops)));
+        assert_true(g->first[g->n] <= 4 * g->n);
+        graph_free(g);
+    }
+}
+
+/* btrfs: a name that was being made while everything was synced is not there for sure; what is
+ * written after both waits for it. */
+static void test_a_name_made_while_all_is_synced(void **state)
+{
+    (void)state;
+    struct event events[] = {hand(CALL_LINK, 1, 5), hand(CALL_SYNC, 2, 4), hand(CALL_WRITE, 6, 7)};
+    events[0].dir = FILE_ROOT;
+    events[0].name = 1;
+    events[0].file = 3;
+    events[1].file = 0;
+    struct graph *g = build_by_hand("btrfs", events, sizeof events / sizeof *events, OP_BLOCK_SIZE);
+    size_t n;
+    assert_int_equal(g->durable[graph_event_ops(g, 1, &n)], NEVER);
+    assert_true(graph_before(g, graph_event_ops(g, 1, &n), graph_event_ops(g, 3, &n)));
+    graph_free(g);
+}
+
 /* Truncations wait for one another: what comes behind has an edge, and not one from each. */
 static void test_truncations_in_a_row(void **state)
 {
@@ -863,6 +910,8 @@ int main(void)
         cmocka_unit_test(test_a_sync_while_a_later_write_runs),
         cmocka_unit_test(test_a_sync_after_calls_that_returned_out_of_order),
         cmocka_unit_test(test_contents_that_a_running_sync_may_log),
+        cmocka_unit_test(test_a_name_before_logged_truncations),
+        cmocka_unit_test(test_a_name_made_while_all_is_synced),
         cmocka_unit_test(test_truncations_in_a_row),
         cmocka_unit_test(test_a_sync_of_all_after_that_of_another_file),
         cmocka_unit_test(test_a_failed_call_does_nothing),

@@ -849,8 +849,9 @@ static void without_root(void **state)
         if (setresgid(NOBODY, NOBODY, NOBODY) != 0 || setresuid(NOBODY, NOBODY, NOBODY) != 0)
             _exit(1);
         prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* as for a process that began as this user */
-        s->options.command = "test $(id -u) = 65534 && mktemp >{dir}/new && echo mine >{dir}/new && "
-                             "cat {dir}/new && chmod 0 $TMPDIR";
+        s->options.command =
+            "test $(id -u) = 65534 && mktemp >{dir}/new && echo mine >{dir}/new && "
+            "cat {dir}/new && chmod 0 $TMPDIR";
         if (!pool_new(&s->pool, &s->options, &e)) {
             print_message("%s\n", e.text);
             _exit(2);
