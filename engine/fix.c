@@ -256,12 +256,12 @@ bool fix_from_json(const json_t *json, struct fix *out)
     return call && file >= 0 && file <= UINT32_MAX && fix_call_find(call, &out->call, NULL);
 }
 
-static bool has_fix(const struct fix_list *list, const struct fix *fix)
+static bool is_among(const struct fix *fix, const json_t *fixes)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        const struct fix *at = &list->at[i];
-        if (at->after == fix->after && at->file == fix->file && at->store == fix->store &&
-            at->call == fix->call)
+    for (size_t i = 0; i < json_array_size(fixes); i++) {
+        struct fix at;
+        if (fix_from_json(json_array_get(fixes, i), &at) && at.after == fix->after &&
+            at.file == fix->file && at.store == fix->store && at.call == fix->call)
             return true;
     }
     return false;
@@ -269,13 +269,8 @@ static bool has_fix(const struct fix_list *list, const struct fix *fix)
 
 bool fixes_are(const struct fix_list *list, const json_t *fixes)
 {
-    size_t i;
-    const json_t *json;
-    struct fix fix;
-
-    if (json_array_size(fixes) != list->n)
-        return false;
-    json_array_foreach(fixes, i,
-                       json) if (!fix_from_json(json, &fix) || !has_fix(list, &fix)) return false;
-    return true;
+    bool same = json_array_size(fixes) == list->n;
+    for (size_t i = 0; same && i < list->n; i++)
+        same = is_among(&list->at[i], fixes); /* no two of the list are alike */
+    return same;
 }

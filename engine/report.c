@@ -343,8 +343,9 @@ static json_t *notices_json(struct analysis *a)
 {
     json_t *list = json_array();
     const char *exit = session_meta(a->session, "exit");
+    const char *status = session_meta(a->session, "status");
     if (exit && strcmp(exit, "0") != 0) {
-        char *text = xasprintf("the program %s", session_meta(a->session, "status"));
+        char *text = xasprintf("the program %s", status ? status : "failed");
         json_array_append_new(list, report_string(text));
         free(text);
     }

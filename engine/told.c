@@ -6,11 +6,15 @@
 #include <xxhash.h>
 
 #include "engine/buf.h"
+#include "engine/calls.h"
+#include "engine/map.h"
+#include "engine/replay.h"
 #include "engine/vec.h"
 
 struct telling {
     uint64_t event, exit, payload, size;
     bool marker;
+    bool settled; /* before it printed on, its thread changed or synced data */
     /* With it and all before it. */
     size_t printed_end, markers_end;
     uint64_t hash;
@@ -21,7 +25,11 @@ struct told {
     struct buf printed, markers;
 };
 
-enum { STANDARD_OUTPUT = 1 };
+enum {
+    STANDARD_OUTPUT = 1,
+    /* Buffers are this large at least, and are written when they are full, wherever a line ends. */
+    BUFFER_LEAST = 512,
+};
 
 /* All of it is kept in memory and handed to every checker; a run that prints more is no run that
  * anybody checks, and a damaged session may claim any size. */
@@ -33,7 +41,22 @@ static bool is_print(const struct event *e)
            !(e->traits & (EVENT_FAILED | EVENT_UNFINISHED));
 }
 
-static bool collect(struct told *t, struct session *session, struct error *e)
+static bool works_on_data(const struct event *e)
+{
+    return event_syncs(e) || e->call == CALL_FLUSH ||
+           (replay_changes(e->call) &&
+            (e->call != CALL_OPEN || e->traits & (EVENT_CREATED | EVENT_TRUNCATED)));
+}
+
+/* last: by thread, one more than the place of its last print. */
+static void note_work(struct told *t, const struct map *last, uint32_t thread)
+{
+    const uint64_t *place = map_get(last, &thread, sizeof thread);
+    if (place && *place)
+        t->at.at[*place - 1].settled = true;
+}
+
+static bool collect(struct told *t, struct map *last, struct session *session, struct error *e)
 {
     for (uint64_t n = 1; n <= session_event_count(session); n++) {
         struct event event;
@@ -41,6 +64,10 @@ static bool collect(struct told *t, struct session *session, struct error *e)
             return false;
         bool marker = event.call == CALL_MARKER && event.flags == MARK_LINE &&
                       !(event.traits & (EVENT_FAILED | EVENT_UNFINISHED));
+        if (works_on_data(&event))
+            note_work(t, last, event.thread);
+        if (is_print(&event))
+            *map_put(last, &event.thread, sizeof event.thread, NULL) = t->at.n + 1;
         if (marker || is_print(&event))
             vec_push(&t->at, (struct telling){.event = n,
                                               .exit = event.exit,
@@ -57,18 +84,23 @@ static int by_exit(const void *x, const void *y)
     return a->exit < b->exit ? -1 : a->exit > b->exit;
 }
 
-/* How much of what was printed is whole lines, at first what was so before, now with `added` bytes
- * more. When nothing follows, the rest counts as one. */
-static size_t whole_lines(const struct told *t, size_t before, size_t added, bool is_all)
+/* How much of what was printed is told with this print, when before it was so much: whole lines.
+ * The rest counts as one when nothing follows, and when the program went on with its data: then it
+ * was not about to end a line, but for what filled a buffer. */
+static size_t told_with(const struct told *t, const struct telling *print, size_t before,
+                        bool is_last)
 {
-    const char *newline = added ? memrchr(t->printed.at + t->printed.n - added, '\n', added) : NULL;
-    return is_all ? t->printed.n : newline ? (size_t)(newline + 1 - t->printed.at) : before;
+    size_t n = print->size;
+    if (is_last || (print->settled && n > 0 && n < BUFFER_LEAST))
+        return t->printed.n;
+    const char *newline = n ? memrchr(t->printed.at + t->printed.n - n, '\n', n) : NULL;
+    return newline ? (size_t)(newline + 1 - t->printed.at) : before;
 }
 
 static bool read_texts(struct told *t, struct session *session, struct error *e)
 {
     uint64_t hash = 0;
-    size_t lines = 0, prints = 0;
+    size_t told = 0, prints = 0;
     for (size_t i = 0; i < t->at.n; i++)
         prints += !t->at.at[i].marker;
     for (size_t i = 0; i < t->at.n; i++) {
@@ -87,13 +119,13 @@ static bool read_texts(struct told *t, struct session *session, struct error *e)
             hash = XXH3_64bits_withSeed(bytes, at->size, hash ^ 1);
             buf_char(to, '\n');
         } else {
-            size_t end = whole_lines(t, lines, at->size, --prints == 0);
-            if (end > lines) /* a part of a line changes nothing */
-                hash = XXH3_64bits_withSeed(t->printed.at + lines, end - lines, hash);
-            lines = end;
+            size_t end = told_with(t, at, told, --prints == 0);
+            if (end > told) /* a part of a line changes nothing */
+                hash = XXH3_64bits_withSeed(t->printed.at + told, end - told, hash);
+            told = end;
         }
         at->hash = hash;
-        at->printed_end = lines;
+        at->printed_end = told;
         at->markers_end = t->markers.n;
     }
     return true;
@@ -102,7 +134,9 @@ static bool read_texts(struct told *t, struct session *session, struct error *e)
 bool told_new(struct told **out, struct session *session, struct error *e)
 {
     struct told *t = xcalloc(1, sizeof *t);
-    bool done = collect(t, session, e);
+    struct map last = {0};
+    bool done = collect(t, &last, session, e);
+    map_free(&last);
     if (done && t->at.n)
         qsort(t->at.at, t->at.n, sizeof *t->at.at, by_exit);
     if (!done || !read_texts(t, session, e)) {

@@ -2,7 +2,8 @@
  *
  * told: what the program had told the world by some moment of the run: its standard output and its
  * markers. It can be held to that, and to no more. Something counts as told when the call that told
- * it had returned; of a line that is printed in pieces, nothing does before its last.
+ * it had returned. Of a line that is printed in pieces, nothing does before its last; but when the
+ * program changed or synced data between two of them, the first is told by itself.
  */
 #ifndef ENGINE_TOLD_H
 #define ENGINE_TOLD_H

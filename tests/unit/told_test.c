@@ -104,6 +104,47 @@ static void a_line_in_pieces_is_told_with_the_last(void **state)
     told_free(t);
 }
 
+static void sync_all(struct run *f, uint32_t thread)
+{
+    struct event v = {
+        .call = CALL_SYNC, .thread = thread, .entry = f->position, .exit = f->position + 1};
+    f->position += 2;
+    recording_end(f->r, recording_begin(f->r, &v), &v);
+}
+
+/* Numbers, dots: no newline, and yet each says that something was done. Not so a line that another
+ * thread's work falls into, and one that a buffer's end does. */
+static void a_piece_is_told_when_the_program_goes_on_with_its_data(void **state)
+{
+    struct run *f = *state;
+    uint32_t other = recording_thread(f->r, 1, 2);
+    run_print(f, "1 ");
+    sync_all(f, 1);
+    run_print(f, "2 ");
+    sync_all(f, other);
+    run_print(f, "3 ");
+    run_event(f, (struct event){.call = CALL_OPEN, .thread = 1, .file = FILE_ROOT});
+    run_print(f, "4 ");
+    run_event(f, (struct event){.call = CALL_OPEN, .thread = 1, .traits = EVENT_CREATED});
+    run_print(f, "");
+    sync_all(f, 1);
+    struct buf much = {0};
+    for (int i = 0; i < 512; i++)
+        buf_char(&much, '.');
+    run_print(f, buf_string(&much));
+    sync_all(f, 1);
+    run_print(f, "end");
+    struct told *t = tell(f);
+    check_until(t, 3, "1 ", "", 1);
+    check_until(t, 7, "1 ", "", 2);
+    check_until(t, 11, "1 ", "", 3);
+    check_until(t, 15, "1 2 3 4 ", "", 4);
+    check_until(t, 23, "1 2 3 4 ", "", 6);
+    assert_int_equal(told_before(t, UINT64_MAX).printed_size, 8 + 512 + 3);
+    buf_free(&much);
+    told_free(t);
+}
+
 /* As buffers are written that are full: the piece before ends many lines, and begins one. */
 static void the_line_is_found_at_the_end_of_a_long_piece(void **state)
 {
@@ -224,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         run_case(it_counts_once_the_call_has_returned),
         run_case(a_line_in_pieces_is_told_with_the_last),
+        run_case(a_piece_is_told_when_the_program_goes_on_with_its_data),
         run_case(the_line_is_found_at_the_end_of_a_long_piece),
         run_case(output_without_newlines_takes_no_longer),
         run_case(announcements_are_not_told),
