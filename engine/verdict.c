@@ -12,9 +12,10 @@
 #include "engine/session_keep.h"
 #include "engine/vec.h"
 
-/* Results that are a tenth of a second old are on the disk: a commit costs more than a checker.
- * Until then they are here and not in a transaction, for others write to the session meanwhile. */
-static const uint64_t flush_after = 100 * NANOSECONDS_PER_MS;
+/* Results that are so old are on the disk: a commit costs as much as several checkers, and one of
+ * many results little more than one of few. Until then they are here and not in a transaction, for
+ * others write to the session meanwhile. */
+static const uint64_t flush_after = 400 * NANOSECONDS_PER_MS;
 
 struct waiting {
     struct verdict_key key;
@@ -27,6 +28,7 @@ struct verdicts {
     sqlite3_stmt *find, *add;
     vec_of(struct waiting) waiting;
     struct map places; /* keys of those → place in waiting, plus 1 */
+    struct map kept;   /* keys of those in the session: nearly all that are looked for are not */
     uint64_t since;    /* when the first of them came */
 };
 
@@ -64,6 +66,24 @@ static bool failed(struct verdicts *v, struct error *e)
     return error_prefix(e, "verdicts cannot be kept");
 }
 
+static void note_kept(struct verdicts *v, const void *key)
+{
+    *map_put(&v->kept, key, sizeof(struct verdict_key), NULL) = true;
+}
+
+/* What another flotsam adds meanwhile is not known: such a state is checked by both. */
+static bool find_kept(struct verdicts *v)
+{
+    sqlite3_stmt *keys;
+    int step = SQLITE_ERROR;
+    if (sqlite3_prepare_v2(v->db, "SELECT key FROM verdicts", -1, &keys, NULL) == SQLITE_OK)
+        while ((step = sqlite3_step(keys)) == SQLITE_ROW)
+            if (sqlite3_column_bytes(keys, 0) == sizeof(struct verdict_key))
+                note_kept(v, sqlite3_column_blob(keys, 0));
+    sqlite3_finalize(keys);
+    return step == SQLITE_DONE;
+}
+
 bool verdicts_open(struct verdicts **out, struct session *session, struct error *e)
 {
     struct verdicts *v = xcalloc(1, sizeof *v);
@@ -74,7 +94,8 @@ bool verdicts_open(struct verdicts **out, struct session *session, struct error 
                            "SELECT kind, exit, signal, seconds, output FROM verdicts WHERE key = ?",
                            -1, &v->find, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(v->db, "REPLACE INTO verdicts VALUES (?,?,?,?,?,?)", -1, &v->add,
-                           NULL) != SQLITE_OK) {
+                           NULL) != SQLITE_OK ||
+        !find_kept(v)) {
         failed(v, e);
         verdicts_close(v, NULL);
         return false;
@@ -99,6 +120,7 @@ bool verdicts_close(struct verdicts *v, struct error *e)
     bool done = verdicts_flush(v, e);
     forget_waiting(v);
     vec_free(&v->waiting);
+    map_free(&v->kept);
     sqlite3_finalize(v->find);
     sqlite3_finalize(v->add);
     free(v);
@@ -119,6 +141,8 @@ bool verdicts_find(struct verdicts *v, const struct verdict_key *key, struct ver
         *out = verdict_copy(&v->waiting.at[*place - 1].verdict);
         return true;
     }
+    if (!map_get(&v->kept, key, sizeof *key))
+        return false;
     sqlite3_bind_blob(v->find, 1, key, sizeof *key, SQLITE_STATIC);
     bool found = sqlite3_step(v->find) == SQLITE_ROW;
     if (found) {
@@ -181,6 +205,8 @@ bool verdicts_flush(struct verdicts *v, struct error *e)
             sqlite3_exec(v->db, "ROLLBACK", NULL, NULL, NULL);
         return false;
     }
+    for (size_t i = 0; i < v->waiting.n; i++)
+        note_kept(v, &v->waiting.at[i].key);
     forget_waiting(v);
     return true;
 }

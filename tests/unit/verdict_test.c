@@ -90,6 +90,33 @@ static void everything_is_kept(void **state)
     close_table(v);
 }
 
+/* A key of another size is no key. */
+static void keys_are_looked_for_among_those_of_the_session(void **state)
+{
+    struct run *f = *state;
+    struct verdicts *v = open_table(f);
+    struct verdict_key here = key_of(1, 2, "c"), later = key_of(3, 2, "c");
+    struct verdict found;
+    add(v, here, (struct verdict){.kind = VERDICT_CONSISTENT});
+    close_table(v);
+    assert_int_equal(sqlite3_exec(session_db(f->s),
+                                  "INSERT INTO verdicts VALUES (x'00', 1, 0, 0, 0, ''), "
+                                  "(zeroblob(64), 1, 0, 0, 0, ''), ('x', 1, 0, 0, 0, '')",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    v = open_table(f);
+    assert_false(verdicts_find(v, &later, &found));
+    add(v, later, (struct verdict){.kind = VERDICT_HUNG});
+    assert_true(verdicts_flush(v, NULL));
+    assert_true(verdicts_find(v, &later, &found));
+    assert_int_equal(found.kind, VERDICT_HUNG);
+    verdict_clear(&found);
+    assert_true(verdicts_find(v, &here, &found));
+    assert_int_equal(found.kind, VERDICT_CONSISTENT);
+    verdict_clear(&found);
+    close_table(v);
+}
+
 /* A kind that is none is no verdict: its state is checked again. */
 static void unknown_kinds_are_no_verdicts(void **state)
 {
@@ -146,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         run_case(a_key_has_three_parts),
         run_case(everything_is_kept),
+        run_case(keys_are_looked_for_among_those_of_the_session),
         run_case(unknown_kinds_are_no_verdicts),
         run_case(nobody_waits_for_verdicts_that_wait),
         run_case(another_table_of_that_name_is_an_error),
