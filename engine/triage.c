@@ -121,38 +121,31 @@ static bool write_row(struct session *s, const char *sql, const char *cause, con
     return done;
 }
 
-bool triage_set(struct session *s, uint32_t bug, enum triage_status status, uint32_t duplicate_of,
-                struct error *e)
+bool triage_set(struct session *s, const json_t *report, uint32_t bug, enum triage_status status,
+                uint32_t duplicate_of, struct error *e)
 {
     const json_t *subject, *original = NULL;
-    json_t *report = report_load(s, e);
-    bool done = report && need_bug(s, report, bug, &subject, e);
-    if (done && status == TRIAGE_DUPLICATE) {
-        done = need_bug(s, report, duplicate_of, &original, e);
-        if (done && leads_to(report, original, bug))
-            done = error_set(e, "bug %u cannot be a duplicate of itself, nor of its own duplicate",
+    if (!need_bug(s, report, bug, &subject, e))
+        return false;
+    if (status == TRIAGE_DUPLICATE) {
+        if (!need_bug(s, report, duplicate_of, &original, e))
+            return false;
+        if (leads_to(report, original, bug))
+            return error_set(e, "bug %u cannot be a duplicate of itself, nor of its own duplicate",
                              (unsigned)bug);
     }
-    done =
-        done && write_row(s,
-                          "INSERT INTO triage VALUES (?1, ?2, ?3, '') ON CONFLICT (cause) "
-                          "DO UPDATE SET status = ?2, duplicate_of = ?3",
-                          cause_of(subject), names[status], original ? cause_of(original) : "", e);
-    json_decref(report);
-    return done;
+    return write_row(s,
+                     "INSERT INTO triage VALUES (?1, ?2, ?3, '') ON CONFLICT (cause) "
+                     "DO UPDATE SET status = ?2, duplicate_of = ?3",
+                     cause_of(subject), names[status], original ? cause_of(original) : "", e);
 }
 
-bool triage_note(struct session *s, uint32_t bug, const char *note, struct error *e)
+bool triage_note(struct session *s, const json_t *bug, const char *note, struct error *e)
 {
-    const json_t *subject;
-    json_t *report = report_load(s, e);
-    bool done = report && need_bug(s, report, bug, &subject, e) &&
-                write_row(s,
-                          "INSERT INTO triage VALUES (?1, 'new', '', ?2) ON CONFLICT (cause) "
-                          "DO UPDATE SET note = ?2",
-                          cause_of(subject), note, NULL, e);
-    json_decref(report);
-    return done;
+    return write_row(s,
+                     "INSERT INTO triage VALUES (?1, 'new', '', ?2) ON CONFLICT (cause) "
+                     "DO UPDATE SET note = ?2",
+                     cause_of(bug), note, NULL, e);
 }
 
 /* The number of the bug that has a cause; 0: none has. */

@@ -23,13 +23,14 @@ enum triage_status { TRIAGE_NEW, TRIAGE_CONFIRMED, TRIAGE_DUPLICATE, TRIAGE_IGNO
 const char *triage_status_name(enum triage_status status);
 bool triage_status_find(const char *name, enum triage_status *out, struct error *e);
 
-/* bug, duplicate_of: numbers in the last check's report; the latter only for TRIAGE_DUPLICATE, and
- * then neither the bug itself nor one that is a duplicate of it. */
-bool triage_set(struct session *s, uint32_t bug, enum triage_status status, uint32_t duplicate_of,
-                struct error *e);
+/* bug, duplicate_of: numbers in the report, which is the one that whoever says so has seen: by now
+ * the session may have another. The latter only for TRIAGE_DUPLICATE, and then neither the bug
+ * itself nor one that is a duplicate of it. */
+bool triage_set(struct session *s, const json_t *report, uint32_t bug, enum triage_status status,
+                uint32_t duplicate_of, struct error *e);
 
-/* "" takes it away. */
-bool triage_note(struct session *s, uint32_t bug, const char *note, struct error *e);
+/* bug: one of a report's. "" takes the note away. */
+bool triage_note(struct session *s, const json_t *bug, const char *note, struct error *e);
 
 /* Sets "status", and where there is something "note" and "duplicate_of", in the bugs of a report. A
  * duplicate of one that is not in the report has no duplicate_of. For report_load. */

@@ -174,10 +174,12 @@ void debugger_free(struct debugger *d)
     buf_free(&d->output);
     buf_free(&d->clipboard);
     free(d->wants_editor);
+    json_decref(d->edited_bug);
     free(d->difference);
     free(d->cause);
     map_free_owned(&d->paths);
     free(d->walking);
+    free(d->walking_cause);
     free(d->message);
     free(d->failed);
     free(d->model);
@@ -249,7 +251,8 @@ static void forget_findings(struct debugger *d)
     unload(d);
     d->findings.report = report;
     free(d->walking);
-    d->walking = NULL;
+    free(d->walking_cause);
+    d->walking = d->walking_cause = NULL;
     d->walking_state = d->walking_bug = 0;
     d->verdict_version = 0; /* another walk counts from the beginning */
 }
@@ -280,6 +283,30 @@ bool debugger_move(struct debugger *d, const char *path, struct error *e)
     return true;
 }
 
+/* Another report may number its bugs anew: the schedule in hand is of the bug that has the same
+ * cause now, or of none. */
+static void follow_cause(struct debugger *d)
+{
+    const json_t *bugs = json_object_get(d->findings.report, "bugs"), *bug;
+    uint64_t number = 0;
+    size_t i;
+
+    if (!d->walking_bug)
+        return;
+    json_array_foreach(bugs, i, bug)
+    {
+        const char *cause = json_string_value(json_object_get(bug, "cause"));
+        if (cause && d->walking_cause && !strcmp(cause, d->walking_cause))
+            number = (uint64_t)json_integer_value(json_object_get(bug, "id"));
+    }
+    if (number == d->walking_bug)
+        return;
+    free(d->walking);
+    d->walking_bug = number;
+    d->walking =
+        number ? xasprintf("bug %" PRIu64, number) : xstrdup("a state of the check before");
+}
+
 bool debugger_refresh(struct debugger *d, struct error *e)
 {
     if (!d->loaded) {
@@ -291,6 +318,7 @@ bool debugger_refresh(struct debugger *d, struct error *e)
         links_report(d->links, d->findings.report);
         know_try(d);
     }
+    follow_cause(d);
     debugger_stale(d);
     return true;
 }

@@ -85,6 +85,7 @@ struct debugger {
     char *walking; /* what the schedule in hand is: "bug 1", "state 7"; NULL: nothing chosen */
     uint64_t walking_state; /* the state of the last check that it began at, 0: none */
     uint64_t walking_bug;
+    char *walking_cause; /* of that bug, whatever number it has now; NULL */
     struct graph_picture *picture;
     bool drawing;        /* it is being laid out */
     bool by_file;        /* it is coloured by file, not by what survived */
@@ -94,9 +95,9 @@ struct debugger {
     /* The worker and what it says. */
     struct worker *worker;
     enum task task;
-    uint64_t task_began; /* clock_now() */
-    uint64_t budget;     /* of the check that runs, 0: none */
-    bool paused, stopping; /* as was asked for, whatever it has heard of that yet */
+    uint64_t task_began;          /* clock_now() */
+    uint64_t budget;              /* of the check that runs, 0: none */
+    bool paused, stopping;        /* as was asked for, whatever it has heard of that yet */
     struct worker_event progress; /* the last of its kind */
     bool has_progress;
     struct buf output;        /* what the checker printed */
@@ -137,9 +138,9 @@ struct debugger {
     bool by_key;      /* the request under way was a key: what it lacks can be asked for */
     bool interactive; /* there is a terminal: an editor can be called, the clipboard be set */
     bool wants_suspend;
-    bool wants_redraw;  /* from scratch */
-    char *wants_editor; /* a file to be edited, then taken for a note on edited_bug */
-    uint64_t edited_bug;
+    bool wants_redraw;    /* from scratch */
+    char *wants_editor;   /* a file to be edited, then taken for a note on edited_bug */
+    json_t *edited_bug;   /* as it was then: meanwhile a check may have numbered them anew */
     struct buf clipboard; /* to be given to the terminal */
 };
 

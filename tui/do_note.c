@@ -57,7 +57,8 @@ bool do_status(struct debugger *d, const char *words, enum after *after, struct 
     if (ok && status == TRIAGE_DUPLICATE)
         ok = *words ? words_number(words, 0, "a bug's number", &other, e)
                     : error_set(e, "duplicate of which bug? status duplicate N");
-    if (!ok || !triage_set(d->session, (uint32_t)bug, status, (uint32_t)other, e) ||
+    if (!ok ||
+        !triage_set(d->session, d->findings.report, (uint32_t)bug, status, (uint32_t)other, e) ||
         !debugger_refresh(d, e))
         return false;
     debugger_say(d, "bug %" PRIu64 " is %s now", bug, triage_status_name(status));
@@ -74,7 +75,7 @@ bool do_note(struct debugger *d, const char *words, enum after *after, struct er
         return false;
     if (*words) {
         const char *text = strcmp(words, "-") ? words : "";
-        if (!triage_note(d->session, (uint32_t)bug, text, e) || !debugger_refresh(d, e))
+        if (!triage_note(d->session, debugger_bug(d, bug), text, e) || !debugger_refresh(d, e))
             return false;
         debugger_say(d, *text ? "noted on bug %" PRIu64 : "no note on bug %" PRIu64 " any more",
                      bug);
@@ -84,7 +85,8 @@ bool do_note(struct debugger *d, const char *words, enum after *after, struct er
     if (!d->interactive || !words_editor())
         return debugger_ask(d, PROMPT_NOTE, note && !strchr(note, '\n') ? note : "", REQUEST_note,
                             e);
-    d->edited_bug = bug;
+    json_decref(d->edited_bug);
+    d->edited_bug = json_incref(debugger_bug(d, bug));
     free(d->wants_editor);
     d->wants_editor = xstrdup(note ? note : "");
     return true;

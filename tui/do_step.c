@@ -21,6 +21,8 @@ static void take_in_hand(struct debugger *d, char *what, uint64_t state, uint64_
     d->walking = what;
     d->walking_state = state;
     d->walking_bug = bug;
+    free(d->walking_cause);
+    d->walking_cause = NULL;
     d->verdict_version = 0;
 }
 
@@ -64,7 +66,9 @@ bool debugger_walk_bug(struct debugger *d, uint64_t bug, struct error *e)
     if (!debugger_need_check(d, e) ||
         !report_bug_state(d->findings.session, (uint32_t)bug, &state, e) || !begin(d, &state, e))
         return false;
+    const char *cause = json_string_value(json_object_get(debugger_bug(d, bug), "cause"));
     take_in_hand(d, xasprintf("bug %" PRIu64, bug), 0, bug);
+    d->walking_cause = cause ? xstrdup(cause) : NULL;
     know_verdict(d, json_object_get(debugger_bug(d, bug), "checker"));
     return true;
 }

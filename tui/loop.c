@@ -89,17 +89,20 @@ static bool run_editor(const char *file, struct error *e)
      */
     char *command = xasprintf("%s%s \"$1\"", strpbrk(editor, "=;&|") ? "" : "exec ", editor);
     char *argv[] = {"sh", "-c", command, "sh", (char *)file, NULL};
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, plain = {.sa_handler = SIG_DFL};
+    struct sigaction interrupt, quit, stop;
     pid_t pid;
     int status;
 
     sigaction(SIGINT, &ignore, &interrupt);
     sigaction(SIGQUIT, &ignore, &quit);
+    sigaction(SIGTSTP, &plain, &stop); /* curses would draw when we go on, see suspend() */
     int failed = spawn_editor(argv, &pid);
     while (!failed && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGQUIT, &quit, NULL);
+    sigaction(SIGTSTP, &stop, NULL);
     free(command);
     if (failed)
         return error_set(e, "cannot run %s: %s", editor, strerror(failed));
@@ -161,7 +164,7 @@ static bool edit_note(struct debugger *d, struct terminal *t, struct error *e)
     bool edited = ok && run_editor(file, e);
     terminal_return(t);
     bool kept = edited && read_whole(file, &text, e) &&
-                triage_note(d->session, (uint32_t)d->edited_bug, buf_string(&text), e);
+                triage_note(d->session, d->edited_bug, buf_string(&text), e);
     if (edited && !kept && access(file, F_OK) == 0)
         add_where(e, file); /* what was written is not lost */
     else

@@ -98,24 +98,14 @@ static void tell_check(struct debugger *d, const json_t *report, bool kept)
                  kept ? "" : "; the check before had seen more, and its report stays");
 }
 
-/* Another report numbers its bugs and states anew: the schedule in hand is of the bug that has the
- * same cause now, or of none. */
-static void renumber_schedule(struct debugger *d, const char *cause)
+/* Another report numbers its states anew, too. */
+static void forget_state(struct debugger *d)
 {
-    const json_t *bugs = json_object_get(d->findings.report, "bugs"), *bug;
-    size_t i;
-
-    if (!d->walking_state && !d->walking_bug)
+    if (!d->walking_state)
         return;
-    d->walking_state = d->walking_bug = 0;
-    json_array_foreach(bugs, i, bug)
-    {
-        if (*cause && !strcmp(text_of(bug, "cause"), cause))
-            d->walking_bug = (uint64_t)json_integer_value(json_object_get(bug, "id"));
-    }
+    d->walking_state = 0;
     free(d->walking);
-    d->walking = d->walking_bug ? xasprintf("bug %" PRIu64, d->walking_bug)
-                                : xstrdup("a state of the check before");
+    d->walking = xstrdup("a state of the check before");
 }
 
 /* What is shown beside the states of a check is of the model that they were checked under. */
@@ -134,7 +124,6 @@ static void take_done(struct debugger *d, const struct worker_event *event)
 {
     struct error e;
     bool kept = !json_is_false(json_object_get(event->body, "kept"));
-    char *cause = xstrdup(text_of(debugger_bug(d, d->walking_bug), "cause"));
 
     if (d->task == TASK_TRY)
         tell_try(d, event->body);
@@ -146,9 +135,8 @@ static void take_done(struct debugger *d, const struct worker_event *event)
     if (!debugger_refresh(d, &e))
         debugger_complain(d, e.text);
     if (d->task == TASK_CHECK && kept)
-        renumber_schedule(d, cause);
+        forget_state(d);
     follow_model(d, kept);
-    free(cause);
 }
 
 /* The engine speaks to those who type options; here the way out is a command. */

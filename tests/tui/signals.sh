@@ -88,6 +88,32 @@ press Q
 expect '^prompt> *$'
 poll 10 none_left || fail "still running: $(debuggers)"
 
+# Nor does the debugger draw over an editor that was suspended, as vim does by Ctrl-Z.
+cat >"$scratch/editor" <<END
+#!/bin/bash
+clear
+echo 'in the editor'
+kill -s TSTP 0
+echo 'back in the editor'
+until [ -e $scratch/enough ]; do sleep 0.05; done
+echo 'written later' >"\$1"
+END
+type_line "clear; env TMPDIR=$rooms VISUAL= EDITOR=$scratch/editor $FLOTSAM open session.flotsam"
+expect '^▸ *1 '
+press m
+expect '^in the editor'
+expect '^prompt> *$'
+type_line fg
+expect '^back in the editor'
+sleep 0.5 # nothing is to happen
+shown '^back in the editor' || fail "the debugger has drawn over the editor"
+not_shown '▸' || fail "the debugger has drawn over the editor"
+touch "$scratch/enough"
+expect '[+]note|written later'
+press Q
+expect '^prompt> *$'
+poll 10 none_left || fail "still running: $(debuggers)"
+
 # A check that takes its time: one types meanwhile, the process that checks is killed.
 slow() {
     cp "$scratch/current.flotsam" "$place/session.flotsam"

@@ -69,7 +69,9 @@ static void it_is_the_same_in_the_background(void **state)
     uint32_t id;
     make_run(f, 20);
     check(f);
-    assert_true(triage_set(f->s, 1, TRIAGE_IGNORED, 0, &e));
+    json_t *report = report_load(f->s, &e);
+    assert_true(triage_set(f->s, report, 1, TRIAGE_IGNORED, 0, &e));
+    json_decref(report);
     struct fix fix = {.after = 3, .call = CALL_SYNC};
     assert_true(fix_add(f->s, &fix, &id, &e));
     if (!findings_open(&now, f->path, NULL, &e) || !findings_group(&now, &e))
@@ -98,7 +100,8 @@ static void it_is_the_same_in_the_background(void **state)
     assert_int_equal(later.analysis->graph->fix_count, 1);
     assert_null(later.groups);
     /* What is said meanwhile is there after a reload. */
-    assert_true(triage_note(f->s, 1, "later", &e));
+    bug = json_array_get(json_object_get(later.report, "bugs"), 0);
+    assert_true(triage_note(f->s, bug, "later", &e));
     assert_true(fix_remove(f->s, id, &e));
     assert_true(findings_reload(&later, &e));
     bug = json_array_get(json_object_get(later.report, "bugs"), 0);

@@ -81,6 +81,25 @@ static void expect(struct run *f, size_t place, const char *status, const char *
     json_decref(report);
 }
 
+/* Of the session's report, as one who has just looked at it. */
+static bool set(struct run *f, uint32_t bug, enum triage_status status, uint32_t duplicate_of,
+                struct error *e)
+{
+    json_t *report = report_load(f->s, e);
+    bool done = report && triage_set(f->s, report, bug, status, duplicate_of, e);
+    json_decref(report);
+    return done;
+}
+
+static bool note(struct run *f, size_t place, const char *text, struct error *e)
+{
+    json_t *report = report_load(f->s, e);
+    bool done = report &&
+                triage_note(f->s, json_array_get(json_object_get(report, "bugs"), place), text, e);
+    json_decref(report);
+    return done;
+}
+
 static void what_is_said_outlives_a_check(void **state)
 {
     struct run *f = *state;
@@ -88,10 +107,10 @@ static void what_is_said_outlives_a_check(void **state)
     promise_twice(f);
     check(f, of_both, 2);
     expect(f, 0, "new", "", 0);
-    must(triage_note(f->s, 2, "seen in March", &e), &e);
+    must(note(f, 1, "seen in March", &e), &e);
     expect(f, 1, "new", "seen in March", 0);
-    must(triage_set(f->s, 1, TRIAGE_CONFIRMED, 0, &e), &e);
-    must(triage_set(f->s, 2, TRIAGE_DUPLICATE, 1, &e), &e);
+    must(set(f, 1, TRIAGE_CONFIRMED, 0, &e), &e);
+    must(set(f, 2, TRIAGE_DUPLICATE, 1, &e), &e);
     expect(f, 0, "confirmed", "", 0);
     expect(f, 1, "duplicate", "seen in March", 1);
     check(f, of_both, 2);
@@ -100,12 +119,32 @@ static void what_is_said_outlives_a_check(void **state)
     /* The first one is not met: the second is the first now, and what it repeats is not there. */
     check(f, of_two, 1);
     expect(f, 0, "duplicate", "seen in March", 0);
-    must(triage_set(f->s, 1, TRIAGE_IGNORED, 0, &e), &e);
+    must(set(f, 1, TRIAGE_IGNORED, 0, &e), &e);
     check(f, of_both, 2);
     expect(f, 0, "confirmed", "", 0);
     expect(f, 1, "ignored", "seen in March", 0);
-    must(triage_note(f->s, 2, "", &e), &e);
+    must(note(f, 1, "", &e), &e);
     expect(f, 1, "ignored", "", 0);
+}
+
+/* What is said belongs to the bug that one saw, though a check has numbered them anew since then.
+ */
+static void a_number_is_that_of_the_report_in_sight(void **state)
+{
+    struct run *f = *state;
+    struct error e;
+    promise_twice(f);
+    check(f, of_both, 2);
+    json_t *seen = report_load(f->s, &e);
+    check(f, of_two, 1);
+    must(triage_set(f->s, seen, 1, TRIAGE_CONFIRMED, 0, &e), &e);
+    must(triage_note(f->s, json_array_get(json_object_get(seen, "bugs"), 0), "gone", &e), &e);
+    must(triage_set(f->s, seen, 2, TRIAGE_DUPLICATE, 1, &e), &e);
+    json_decref(seen);
+    expect(f, 0, "duplicate", "", 0);
+    check(f, of_both, 2);
+    expect(f, 0, "confirmed", "gone", 0);
+    expect(f, 1, "duplicate", "", 1);
 }
 
 static void nonsense_is_refused(void **state)
@@ -114,14 +153,14 @@ static void nonsense_is_refused(void **state)
     struct error e;
     enum triage_status status;
     promise_twice(f);
-    assert_false(triage_set(f->s, 1, TRIAGE_CONFIRMED, 0, &e));
+    assert_false(set(f, 1, TRIAGE_CONFIRMED, 0, &e));
     assert_non_null(strstr(e.text, "not been checked"));
     check(f, of_both, 2);
-    assert_false(triage_set(f->s, 3, TRIAGE_CONFIRMED, 0, &e));
+    assert_false(set(f, 3, TRIAGE_CONFIRMED, 0, &e));
     assert_non_null(strstr(e.text, "no bug 3"));
-    assert_false(triage_set(f->s, 1, TRIAGE_DUPLICATE, 1, &e));
-    must(triage_set(f->s, 2, TRIAGE_DUPLICATE, 1, &e), &e);
-    assert_false(triage_set(f->s, 1, TRIAGE_DUPLICATE, 2, &e));
+    assert_false(set(f, 1, TRIAGE_DUPLICATE, 1, &e));
+    must(set(f, 2, TRIAGE_DUPLICATE, 1, &e), &e);
+    assert_false(set(f, 1, TRIAGE_DUPLICATE, 2, &e));
     assert_false(triage_status_find("fixed", &status, &e));
 }
 
@@ -137,7 +176,7 @@ static void old_reports_can_be_triaged(void **state)
                                   "'$.bugs[1].cause')",
                                   NULL, NULL, NULL),
                      SQLITE_OK);
-    must(triage_set(f->s, 2, TRIAGE_CONFIRMED, 0, &e), &e);
+    must(set(f, 2, TRIAGE_CONFIRMED, 0, &e), &e);
     expect(f, 0, "new", "", 0);
     expect(f, 1, "confirmed", "", 0);
 }
@@ -150,6 +189,7 @@ static void a_killed_process_loses_nothing_that_it_said_was_kept(void **state)
     int done[2];
     promise_twice(f);
     check(f, of_both, 2);
+    json_t *report = report_load(f->s, &e);
     session_close(f->s);
     f->s = NULL;
     assert_int_equal(pipe(done), 0);
@@ -157,8 +197,10 @@ static void a_killed_process_loses_nothing_that_it_said_was_kept(void **state)
     if (child == 0) {
         struct session *s;
         uint32_t id;
-        bool ok = session_open(&s, f->path, NULL) && triage_set(s, 1, TRIAGE_CONFIRMED, 0, NULL) &&
-                  triage_note(s, 1, "kept", NULL) &&
+        const json_t *bug = json_array_get(json_object_get(report, "bugs"), 0);
+        bool ok = session_open(&s, f->path, NULL) &&
+                  triage_set(s, report, 1, TRIAGE_CONFIRMED, 0, NULL) &&
+                  triage_note(s, bug, "kept", NULL) &&
                   bookmark_add(s, 2, BOOKMARK_EVENT, "here", &id, NULL);
         if (write(done[1], ok ? "y" : "n", 1) == 1)
             for (;;)
@@ -169,6 +211,7 @@ static void a_killed_process_loses_nothing_that_it_said_was_kept(void **state)
     assert_int_equal(read(done[0], &answer, 1), 1);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
+    json_decref(report);
     close(done[0]);
     close(done[1]);
     assert_int_equal(answer, 'y');
@@ -227,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         run_case(what_is_said_outlives_a_check),
+        run_case(a_number_is_that_of_the_report_in_sight),
         run_case(nonsense_is_refused),
         run_case(old_reports_can_be_triaged),
         run_case(a_killed_process_loses_nothing_that_it_said_was_kept),

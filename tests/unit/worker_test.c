@@ -492,9 +492,10 @@ static void people_write_while_it_checks(void **state)
     uint32_t id;
     uint64_t longest = 0, written = 0;
     bool done = false;
+    json_t *report = report_load(f->s, NULL);
     while (!done) {
         uint64_t begin = clock_now();
-        if (!triage_set(f->s, 1, TRIAGE_CONFIRMED, 0, &e) ||
+        if (!triage_set(f->s, report, 1, TRIAGE_CONFIRMED, 0, &e) ||
             !bookmark_add(f->s, 1, BOOKMARK_EVENT, "here", &id, &e))
             fail_msg("%s", e.text);
         longest = clock_now() - begin > longest ? clock_now() - begin : longest;
@@ -515,7 +516,8 @@ static void people_write_while_it_checks(void **state)
     assert_true(bookmarks_load(&list, f->s, &e));
     assert_int_equal(list.n, written);
     bookmarks_free(&list);
-    json_t *report = report_load(f->s, &e);
+    json_decref(report);
+    report = report_load(f->s, &e);
     const json_t *bug = json_array_get(json_object_get(report, "bugs"), 0);
     assert_string_equal(json_string_value(json_object_get(bug, "status")), "confirmed");
     json_decref(report);
