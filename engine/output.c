@@ -2,12 +2,14 @@
 #include "engine/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/mem.h"
+#include "engine/session_schema.h"
 
 static bool write_all(int fd, const struct buf *text)
 {
@@ -42,9 +44,24 @@ static bool replace_file(const char *path, const struct buf *text, const char *w
     return !reason || error_errno(e, "cannot write %s to %s", what, path);
 }
 
+bool output_may_replace(const char *path, struct error *e)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return true;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool session = fd >= 0 && session_file_kind(fd) == HEADER_SESSION;
+    if (fd >= 0)
+        close(fd);
+    return !session ||
+           error_set(e, "%s is a flotsam session: it was left as it is; give another name", path);
+}
+
 bool output_file(const char *path, const struct buf *text, const char *what, struct error *e)
 {
     struct stat st;
+    if (!output_may_replace(path, e))
+        return false;
     if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
         return replace_file(path, text, what, e);
     FILE *f = fopen(path, "we");

@@ -11,6 +11,9 @@
 #include "engine/buf.h"
 #include "engine/error.h"
 
+/* Whether the file may be written over: not when it is a session. */
+bool output_may_replace(const char *path, struct error *e);
+
 /* what says what it is in the message of a failure: "the report". */
 bool output_file(const char *path, const struct buf *text, const char *what, struct error *e);
 

@@ -157,10 +157,9 @@ static bool may_replace(const char *path, struct error *e)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_errno(e, "cannot replace %s", path);
-    uint8_t header[SQLITE_HEADER_SIZE];
-    ssize_t n = pread(fd, header, sizeof header, 0);
+    enum header_kind kind = session_file_kind(fd);
     close(fd);
-    if (n != sizeof header || session_header_kind(header) != HEADER_SESSION)
+    if (kind != HEADER_SESSION)
         return error_set(e,
                          "%s exists and is not a flotsam session: it was left as it is; "
                          "give another name",

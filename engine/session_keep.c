@@ -29,14 +29,19 @@ static bool has_moved(struct session *s)
            moved;
 }
 
+bool session_is_there(struct session *s, struct error *e)
+{
+    return !has_moved(s) ||
+           error_set(e,
+                     "%s was deleted, moved or replaced since it was opened, so nothing can be "
+                     "kept in it, nor checked" SAVE_IT,
+                     session_path(s));
+}
+
 bool session_can_keep(struct session *s, struct error *e)
 {
-    if (has_moved(s))
-        return error_set(
-            e,
-            "%s was deleted, moved or replaced since it was opened, so nothing can be kept "
-            "in it" SAVE_IT,
-            session_path(s));
+    if (!session_is_there(s, e))
+        return false;
     if (sqlite3_db_readonly(session_db(s), "main") == 1)
         return error_set(e, "%s is read-only, so nothing can be kept in it" COPY_IT,
                          session_path(s));

@@ -8,6 +8,9 @@
 
 #include "engine/session.h"
 
+/* Whether its file still is where it was opened; false with the way out. */
+bool session_is_there(struct session *s, struct error *e);
+
 /* Whether something can be kept, as far as that can be told beforehand. False with the reason and
  * the way out. */
 bool session_can_keep(struct session *s, struct error *e);

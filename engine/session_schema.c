@@ -2,6 +2,7 @@
 #include "engine/session_schema.h"
 
 #include <string.h>
+#include <unistd.h>
 
 const char session_schema[] =
     "CREATE TABLE meta ( -- facts about the run; the keys are listed in engine/session.h\n"
@@ -116,4 +117,11 @@ enum header_kind session_header_kind(const uint8_t header[SQLITE_HEADER_SIZE])
     return session_header_number(header, SQLITE_HEADER_APPLICATION_ID) == SESSION_APPLICATION_ID
                ? HEADER_SESSION
                : HEADER_OTHER_SQLITE;
+}
+
+enum header_kind session_file_kind(int fd)
+{
+    uint8_t header[SQLITE_HEADER_SIZE];
+    return pread(fd, header, sizeof header, 0) == sizeof header ? session_header_kind(header)
+                                                                : HEADER_FOREIGN;
 }

@@ -44,6 +44,9 @@ extern const char session_schema[];
 enum header_kind { HEADER_FOREIGN, HEADER_OTHER_SQLITE, HEADER_SESSION };
 enum header_kind session_header_kind(const uint8_t header[SQLITE_HEADER_SIZE]);
 
+/* The same of an open file; one too short for a header is foreign. */
+enum header_kind session_file_kind(int fd);
+
 uint32_t session_header_number(const uint8_t header[SQLITE_HEADER_SIZE], int offset);
 
 #endif

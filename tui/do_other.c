@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/mem.h"
+#include "engine/session_keep.h"
 #include "tui/debugger.h"
 #include "tui/dump.h"
 #include "tui/words.h"
@@ -67,7 +68,7 @@ bool do_model(struct debugger *d, const char *words, enum after *after, struct e
     }
     if (d->task != TASK_NONE)
         return error_set(e, "a check is running; :stop ends it");
-    if (!model_find(words, &model, e))
+    if (!model_find(words, &model, e) || !session_is_there(d->session, e))
         return false;
     free(d->model);
     d->model = xstrdup(words);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/escape.h"
+#include "engine/output.h"
 
 static void pad(struct buf *out, int n)
 {
@@ -73,6 +74,8 @@ bool dump_file(const char *path, const struct buf *text, bool drawn, struct erro
         fwrite(buf_string(text), 1, text->n, stdout);
         return true;
     }
+    if (!output_may_replace(path, e))
+        return false;
     FILE *f = fopen(path, "we");
     if (!f)
         return error_errno(e, "cannot write %s", path);

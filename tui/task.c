@@ -7,6 +7,7 @@
 
 #include "engine/clock.h"
 #include "engine/mem.h"
+#include "engine/session_keep.h"
 #include "views/difference.h"
 #include "views/object.h"
 #include "views/output.h"
@@ -18,7 +19,8 @@ bool task_worker(struct debugger *d, struct error *e)
         return true;
     worker_stop(d->worker);
     d->worker = NULL;
-    return worker_start(&d->worker, d->path, NULL, e);
+    /* By now the path may be that of another recording, in which ops have other numbers. */
+    return session_is_there(d->session, e) && worker_start(&d->worker, d->path, NULL, e);
 }
 
 /* ---- what it says ---- */

@@ -57,7 +57,11 @@ for command in 'note that is lost' 'status confirmed' 'bookmark here' 'fix' 'not
 done
 attempt moved 2 'note x'
 says "$gone"
-attempt replaced 2 'note x'
+for command in 'note x' check 'model posix'; do
+    attempt replaced 2 "$command"
+    says "$gone"
+done
+attempt replaced 2 'schedule bug:1' test
 says "$gone"
 attempt folder_read_only 2 'note x'
 says 's.flotsam cannot be written: its folder is read-only; copy it'
@@ -79,6 +83,18 @@ prints 'kept after all'
 run 1 "$FLOTSAM" check "$scratch/opened/saved.flotsam"
 attempt read_only 0 "save $scratch/opened/saved.flotsam" 'fix' 'fixes' 'dump screen -'
 prints 'pretended fdatasync'
+# Nothing else is written over a session.
+for command in 'copy' 'dump screen' 'dump view' 'export'; do
+    attempt nothing 2 "$command s.flotsam"
+    says 's.flotsam is a flotsam session: it was left as it is'
+    run 0 "$FLOTSAM" bugs "$folder/s.flotsam"
+done
+for command in "report $folder/s.flotsam" "export $folder/s.flotsam --what graph --format svg"; do
+    # shellcheck disable=SC2086 # words
+    run 2 "$FLOTSAM" $command -o "$folder/s.flotsam"
+    says 's.flotsam is a flotsam session: it was left as it is'
+    run 0 "$FLOTSAM" bugs "$folder/s.flotsam"
+done
 # No file is written over, and what cannot be written leaves nothing.
 attempt nothing 2 'save s.flotsam'
 says 's.flotsam is there already'
