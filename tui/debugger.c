@@ -283,23 +283,27 @@ bool debugger_move(struct debugger *d, const char *path, struct error *e)
     return true;
 }
 
+uint64_t debugger_bug_of(const struct debugger *d, const char *cause)
+{
+    const json_t *bugs = json_object_get(d->findings.report, "bugs"), *bug;
+    size_t i;
+
+    json_array_foreach(bugs, i, bug)
+    {
+        const char *its = json_string_value(json_object_get(bug, "cause"));
+        if (its && cause && !strcmp(its, cause))
+            return (uint64_t)json_integer_value(json_object_get(bug, "id"));
+    }
+    return 0;
+}
+
 /* Another report may number its bugs anew: the schedule in hand is of the bug that has the same
  * cause now, or of none. */
 static void follow_cause(struct debugger *d)
 {
-    const json_t *bugs = json_object_get(d->findings.report, "bugs"), *bug;
-    uint64_t number = 0;
-    size_t i;
+    uint64_t number = debugger_bug_of(d, d->walking_cause);
 
-    if (!d->walking_bug)
-        return;
-    json_array_foreach(bugs, i, bug)
-    {
-        const char *cause = json_string_value(json_object_get(bug, "cause"));
-        if (cause && d->walking_cause && !strcmp(cause, d->walking_cause))
-            number = (uint64_t)json_integer_value(json_object_get(bug, "id"));
-    }
-    if (number == d->walking_bug)
+    if (!d->walking_bug || number == d->walking_bug)
         return;
     free(d->walking);
     d->walking_bug = number;

@@ -230,6 +230,9 @@ bool debugger_bugs_are_kept(const struct debugger *d, struct error *e);
 /* The bug of that number in the report, NULL when there is none. */
 json_t *debugger_bug(const struct debugger *d, uint64_t number);
 
+/* The number of the bug with that cause (bug.h), which outlives numbers; 0 when there is none. */
+uint64_t debugger_bug_of(const struct debugger *d, const char *cause);
+
 /* The part of the graph that fits a subject, with marks of the schedule in hand; the caller frees
  * it. */
 bool debugger_subgraph(struct debugger *d, const struct subject *s, struct subgraph **out,

@@ -43,7 +43,7 @@ enum desk_id {
         DESK_COUNT
 };
 
-enum { DESK_PANES = 4, DESK_BUTTONS = 10 };
+enum { DESK_PANES = 4, DESK_BUTTONS = 11 };
 
 /* What must be there before a desk can show anything. */
 enum desk_needs { NEEDS_NOTHING, NEEDS_ANALYSIS, NEEDS_CHECK };

@@ -421,7 +421,7 @@ static const struct desk_kind kinds[DESK_COUNT] = {
                    .follow = follow_bug,
                    .enter = enter_bug,
                    .buttons = {R(open), R(why), R(graph), R(state), R(status), R(note), R(fix),
-                               R(try), R(export), R(help)}},
+                               R(try), R(output), R(export), R(help)}},
     [DESK_trace] = {.title = "Trace",
                     .companions = 2,
                     .first = 1,

@@ -74,39 +74,51 @@ static bool read_setting(struct worker_check *c, const char **stores, const char
     return true;
 }
 
-/* A model with another for stores, as one text; the caller frees it. */
+/* A model, or else the one in hand, with another for stores, as one text; the caller frees it. */
 static char *model_with_stores(struct debugger *d, const char *model, const char *stores)
 {
-    char *in_hand = d->loaded ? model_text(&d->findings.analysis->graph->model) : NULL;
-    const char *posix = model ? model : in_hand ? in_hand : model_table()[0]->name;
-    char *text = xasprintf("%s stores=%s", posix, stores);
+    char *in_hand = model ? NULL : model_text(&d->findings.analysis->graph->model);
+    char *text = xasprintf("%s stores=%s", model ? model : in_hand, stores);
 
     free(in_hand);
     return text;
+}
+
+static const char CHECKER[] = "checker=";
+
+/* The setting that begins here: a command with spaces, so what stands in quotes, or else the rest
+ * of the line. The caller frees it. */
+static char *take_checker(const char *setting, const char **words)
+{
+    const char *value = setting + sizeof CHECKER - 1;
+    const char *end = *value == '\'' || *value == '"' ? strchr(value + 1, *value) : NULL;
+    size_t n = end ? (size_t)(end - value - 1) : strlen(value);
+
+    *words = end ? end + 1 : value + n;
+    return xasprintf("%s%.*s", CHECKER, (int)n, end ? value + 1 : value);
 }
 
 static bool start_check(struct debugger *d, struct worker_check *c, const char *words,
                         struct error *e)
 {
     vec_of(char *) kept = {0};
-    const char *stores = NULL;
+    const char *stores = NULL, *setting = words;
     char *word;
     bool ok = must_be_idle(d, e);
 
-    while (ok && (word = words_next(&words))) {
+    for (; ok && (word = words_next(&words)); setting = words) {
         vec_push(&kept, word);
-        /* The checker is the rest of the line: it is a command with spaces. */
-        if (strncmp(word, "checker=", 8) == 0 && *words) {
-            char *whole = xasprintf("%s %s", word, words);
-            vec_push(&kept, whole);
-            words += strlen(words);
-            word = whole;
+        if (strncmp(word, CHECKER, sizeof CHECKER - 1) == 0) {
+            word = take_checker(setting + strspn(setting, " \t"), &words);
+            vec_push(&kept, word);
         }
         ok = read_setting(c, &stores, word, e);
     }
     if (ok && stores) {
         enum model_stores known;
-        ok = model_stores_find(stores, &known, e);
+        ok = model_stores_find(stores, &known, e) && (c->model || debugger_need_analysis(d, e));
+    }
+    if (ok && stores) {
         c->model = model_with_stores(d, c->model, stores);
         vec_push(&kept, (char *)(uintptr_t)c->model);
     }

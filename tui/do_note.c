@@ -65,6 +65,20 @@ bool do_status(struct debugger *d, const char *words, enum after *after, struct 
     return true;
 }
 
+/* The bug with what has been said of it by now, perhaps by another flotsam: to write it anew is to
+ * write over that. */
+static bool look_again(struct debugger *d, uint64_t *bug, struct error *e)
+{
+    const char *cause = json_string_value(json_object_get(debugger_bug(d, *bug), "cause"));
+    char *kept = cause ? xstrdup(cause) : NULL;
+    bool ok = debugger_refresh(d, e);
+
+    if (ok && kept)
+        *bug = debugger_bug_of(d, kept);
+    free(kept);
+    return ok && (debugger_bug(d, *bug) || error_set(e, "the bug is not there any more"));
+}
+
 bool do_note(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
     uint64_t bug;
@@ -81,6 +95,8 @@ bool do_note(struct debugger *d, const char *words, enum after *after, struct er
                      bug);
         return true;
     }
+    if (!look_again(d, &bug, e))
+        return false;
     const char *note = json_string_value(json_object_get(debugger_bug(d, bug), "note"));
     if (!d->interactive || !words_editor())
         return debugger_ask(d, PROMPT_NOTE, note && !strchr(note, '\n') ? note : "", REQUEST_note,

@@ -88,7 +88,6 @@ SHOW(ops)
 SHOW(behaviours)
 SHOW(groups)
 SHOW(states)
-SHOW(output)
 SHOW(fixes)
 SHOW(bookmarks)
 SHOW(lint)
@@ -289,6 +288,16 @@ static bool take_selected(struct debugger *d, struct error *e)
         return s.number == d->walking_bug || debugger_walk_bug(d, s.number, e);
     if (s.kind == SUBJECT_STATE)
         return s.number == d->walking_state || debugger_walk_state(d, s.number, e);
+    return true;
+}
+
+/* Beside the list of bugs, what the checker said of the selected one. */
+bool do_output(struct debugger *d, const char *words, enum after *after, struct error *e)
+{
+    (void)words, (void)after;
+    if (d->desk == DESK_bugs && d->loaded && d->task == TASK_NONE && !take_selected(d, e))
+        return false;
+    show(d, DESK_output);
     return true;
 }
 

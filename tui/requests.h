@@ -80,7 +80,8 @@
       "why a bug is legal; why two behaviours are, or are not, in one group")                      \
     X(rules, "rules", "a", "[N]", WHY, "all that the op must follow and precede, by which rules")  \
     X(check, "check", "X", "[KEY=VALUE...]", CHECK,                                                \
-      "test the crash states: model, stores, strategy, budget, jobs, timeout, seed, checker")      \
+      "test the crash states: model, stores, strategy, budget, jobs, timeout, seed, checker "      \
+      "(quoted, or the rest of the line)")                                                         \
     X(pause, "pause", "p", "", CHECK, "halt the check, or go on")                                  \
     X(stop, "stop", "", "", CHECK, "end what runs; what was done is kept")                         \
     X(fix, "fix", "f", "[SYNC [N]]", CHECK,                                                        \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "views/bug.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/escape.h"
+#include "engine/mem.h"
 #include "engine/report_words.h"
 #include "views/lines.h"
 
@@ -80,7 +82,20 @@ static void add_text(struct lines *l, const char *label, enum style style, const
     buf_free(&text);
 }
 
-/* What it said begins its output, mostly. */
+/* What it said begins its output, mostly: some lines of that, none longer than a few of ours. */
+static void add_output(struct lines *l, const char *output, int room)
+{
+    for (int i = 0; i < OUTPUT_SHOWN && *output; i++) {
+        size_t n = strcspn(output, "\n"), fits = escape_fitting(output, OUTPUT_SHOWN * room);
+        char *line = xstrndup(output, n < fits ? n : fits);
+        lines_fold(l, "", STYLE_PLAIN, line, room, nothing);
+        free(line);
+        output += n + (output[n] == '\n');
+    }
+    if (*output)
+        cell_add(lines_add(l, "", nothing), STYLE_DIM, "and more");
+}
+
 static void add_checker(struct lines *l, const json_t *bug, int room)
 {
     const json_t *checker = json_object_get(bug, "checker");
@@ -91,15 +106,7 @@ static void add_checker(struct lines *l, const json_t *bug, int room)
     report_add_verdict(&said, bug);
     cell_text(lines_add(l, "checker", nothing), STYLE_VERDICT_BAD, buf_string(&said), said.n);
     report_add(&output, checker, "output", escape_locale() | ESCAPE_KEEP_NEWLINES);
-    const char *at = buf_string(&output);
-    for (int i = 0; i < OUTPUT_SHOWN && *at; i++) {
-        /* A column more than there is, so that the pane shows that it cuts. */
-        size_t n = strcspn(at, "\n"), fits = escape_fitting(at, room + 1);
-        cell_text(lines_add(l, "", nothing), STYLE_PLAIN, at, n < fits ? n : fits);
-        at += n + (at[n] == '\n');
-    }
-    if (*at)
-        cell_add(lines_add(l, "", nothing), STYLE_DIM, "and more");
+    add_output(l, buf_string(&output), room);
     buf_free(&said);
     buf_free(&output);
 }

@@ -56,6 +56,18 @@ shot on 'checked: [0-9]+ states'
 shots_of 'check checker=./nonesuch {dir}' 'shot missing'
 shot missing 'checker not found'
 
+# A checker in quotes ends with them; one without is the rest of the line.
+shots_of "check checker='exit 0 # {dir}' budget=7" 'shot quoted' \
+    'check budget=5 checker=exit 0 # {dir} budget=3' 'shot rest'
+shot quoted 'budget of 7'
+shot rest 'budget of 5'
+
+# What the checker said of the selected bug.
+checker "$check"
+shots_of check 'go bug:2' 'press o' 'shot said'
+shot said 'is damaged'
+shot said 'inconsistent: exit status 1'
+
 # Under btrfs a sync carries names past others: their copies say what they are.
 checker "$check"
 shots_of 'check model=btrfs' 'bugs' 'why' 'shot copies'
