@@ -415,7 +415,7 @@ static void draw_row(const struct pane *p, struct screen *s, int line, const str
 {
     draw_cells(p, s, line, c, r);
     if (selected && pointer_width(p)) {
-        const char *pointer = glyph(GLYPH_POINTER);
+        const char *pointer = glyph(active ? GLYPH_POINTER : GLYPH_POINTER_IDLE);
         screen_put(s, line, p->area.left, p->area.right, STYLE_PLAIN, pointer, strlen(pointer));
     }
     if (selected)

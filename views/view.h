@@ -101,6 +101,7 @@ enum style style_find(const char *name, size_t n);
     X(GOOD, "✓", "v")                                                                              \
     X(BAD, "✗", "x")                                                                               \
     X(POINTER, "▸", ">")                                                                           \
+    X(POINTER_IDLE, "▹", "-") /* where keys do not go */                                           \
     X(DOT, "·", "-")                                                                               \
     X(DASH, "–", "-")                                                                              \
     X(HORIZONTAL, "─", "-")                                                                        \

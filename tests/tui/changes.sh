@@ -92,14 +92,14 @@ why
 state
 dump screen again
 END
-grep -q '▸ manifest-1 ' "$place/again" || fail "not the file that differs is selected"
+grep -q '▹ manifest-1 ' "$place/again" || fail "not the file that differs is selected"
 grep -q '─ manifest-1: without' "$place/again" || fail "the difference is not of that file"
 for screen in narrow narrow-again; do
     grep -q '│ *- uncrashed, + this state *$' "$place/$screen" || fail "$screen: other titles"
-    grep -q '│▸ *0  - 65 6e 64 20 30 0a *end 0\.$' "$place/$screen" || fail "$screen: text is cut"
+    grep -q '│▹ *0  - 65 6e 64 20 30 0a *end 0\.$' "$place/$screen" || fail "$screen: text is cut"
 done
 grep -q '│ *uncrashed  *this state$' "$place/wide" || fail "not side by side where there is room"
-grep -Eq '│▸ *0  65 6e 64 20 30 0a *end 0\. *00 00' "$place/wide" || fail "not side by side"
+grep -Eq '│▹ *0  65 6e 64 20 30 0a *end 0\. *00 00' "$place/wide" || fail "not side by side"
 
 # The bug that is selected stays so: when there is a status, in an order of one's own, while all is
 # checked again, and with the pretended syncs with which it is not found.
