@@ -92,7 +92,7 @@ why
 state
 dump screen again
 END
-grep -q '▹ manifest-1 ' "$place/again" || fail "not the file that differs is selected"
+grep -q '▸ manifest-1 ' "$place/again" || fail "not the file that differs is selected"
 grep -q '─ manifest-1: without' "$place/again" || fail "the difference is not of that file"
 for screen in narrow narrow-again; do
     grep -q '│ *- uncrashed, + this state *$' "$place/$screen" || fail "$screen: other titles"
