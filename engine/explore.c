@@ -492,7 +492,7 @@ static bool wait_for_state(struct exploration *x, const struct verdict_key *key,
     const uint64_t *place = map_get(&x->seen, key, sizeof *key);
     while (place && *place && x->running && x->states.at[*place - 1].verdict == VERDICT_NOT_RUN) {
         if (interrupted(x))
-            return error_set(e, "interrupted");
+            return error_set(e, INTERRUPTED);
         if (!take_verdict(x, e))
             return false;
     }
@@ -517,12 +517,12 @@ static bool run_test(struct exploration *x, const struct verdict_key *key, uint6
     size_t told = 0;
     int worker;
     if (interrupted(x))
-        return error_set(e, "interrupted");
+        return error_set(e, INTERRUPTED);
     if (!start_checker(x, ticket, told_until, &worker, e))
         return false;
     for (;;) {
         if (worker < 0 || interrupted(x))
-            return error_set(e, "interrupted");
+            return error_set(e, INTERRUPTED);
         bool ended = pool_wait(x->pool, &from, WAIT_MS);
         if (ended && from.ticket == ticket)
             break;

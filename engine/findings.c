@@ -52,7 +52,7 @@ static bool group(struct findings *f, const struct interrupt *interrupt, struct 
     f->groups = groups_form(f->analysis->behaviours, f->analysis->graph, f->environments, &options);
     if (f->groups && !f->objects)
         f->objects = stored_objects_find(f->analysis);
-    return f->groups || error_set(e, "interrupted");
+    return f->groups || error_set(e, INTERRUPTED);
 }
 
 static bool lint(struct findings *f, const struct interrupt *interrupt, struct error *e)

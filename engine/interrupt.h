@@ -10,6 +10,9 @@
 
 #include "engine/error.h"
 
+/* What the error says then. */
+#define INTERRUPTED "interrupted"
+
 struct interrupt {
     bool (*asked)(void *data); /* called often: it must be cheap */
     void *data;
@@ -21,7 +24,7 @@ enum { INTERRUPT_EVERY = 1024 };
 /* False, with an error, when the work is to end. NULL: nobody ever asks. */
 static inline bool interrupt_go_on(const struct interrupt *i, struct error *e)
 {
-    return !i || !i->asked(i->data) || error_set(e, "interrupted");
+    return !i || !i->asked(i->data) || error_set(e, INTERRUPTED);
 }
 
 #endif

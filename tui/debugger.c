@@ -43,6 +43,23 @@ void debugger_complain(struct debugger *d, const char *text)
     set_message(d, xstrdup(text), true);
 }
 
+void debugger_fail(struct debugger *d, const char *text)
+{
+    debugger_complain(d, text);
+    if (!d->failure)
+        d->failure = xstrdup(text);
+}
+
+bool debugger_went_well(struct debugger *d, struct error *e)
+{
+    if (!d->failure)
+        return true;
+    error_set(e, "%s", d->failure);
+    free(d->failure);
+    d->failure = NULL;
+    return false;
+}
+
 /* ---- opening and closing ---- */
 
 static char *history_file(void)
@@ -181,6 +198,7 @@ void debugger_free(struct debugger *d)
     free(d->walking);
     free(d->walking_cause);
     free(d->message);
+    free(d->failure);
     free(d->failed);
     free(d->model);
     free(d->checking);
@@ -216,7 +234,7 @@ static void take_findings(struct debugger *d)
     if (!ok) {
         findings_close(&fresh);
         d->failed = xstrdup(e.text);
-        debugger_complain(d, e.text);
+        debugger_fail(d, e.text);
         debugger_stale(d);
         return;
     }
@@ -369,7 +387,7 @@ static void take_export(struct debugger *d)
     if (export_job_finish(d->exporting, &e))
         debugger_say(d, "the graph is in %s", path);
     else
-        debugger_complain(d, e.text);
+        debugger_fail(d, e.text);
     d->exporting = NULL;
     d->version++; /* there is something to see */
     free(path);
@@ -393,7 +411,7 @@ void debugger_take(struct debugger *d)
         d->picture_op = NO_OP;
         break;
     case PICTURE_FAILED:
-        debugger_complain(d, e.text);
+        debugger_fail(d, e.text);
         break;
     case PICTURE_READY:
     case PICTURE_WAITING:
@@ -413,7 +431,7 @@ static bool settle_panes(struct debugger *d, uint64_t deadline)
         struct error e;
         bool done, searching = p->search == SEARCH_RUNNING;
         if (!pane_settle(p, deadline, &done, &e)) {
-            debugger_complain(d, e.text);
+            debugger_fail(d, e.text);
             pane_forget(p);
             continue;
         }
@@ -441,8 +459,10 @@ static bool settle_views(struct debugger *d, uint64_t deadline, struct error *e)
     left |= !done;
     /* States cost: only where they are looked at. */
     if (d->desk == DESK_schedule || d->desk == DESK_state || d->desk == DESK_objects) {
-        if (!task_settle_state(d, deadline, &done, e))
-            goto failed;
+        if (!task_settle_state(d, deadline, &done, e)) {
+            debugger_fail(d, e->text);
+            return false;
+        }
         left |= !done;
     }
     return left;
@@ -464,7 +484,7 @@ static bool settle_copy(struct debugger *d, uint64_t deadline)
     if (ok && debugger_move(d, session_copy_path(d->saving), &e))
         debugger_say(d, "the session is %s now, and what is said of it is kept there", d->path);
     else
-        debugger_complain(d, e.text);
+        debugger_fail(d, e.text);
     session_copy_end(d->saving);
     d->saving = NULL;
     return false;

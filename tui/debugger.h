@@ -127,6 +127,7 @@ struct debugger {
     uint64_t version; /* goes up when what companions show may have changed */
     char *message;
     bool is_error;
+    char *failure; /* why what a command began has come to nothing, until somebody asks; NULL */
     struct button buttons[DESK_BUTTONS];
     int button_count;
     struct export_job *exporting; /* NULL: no picture is being written */
@@ -168,6 +169,10 @@ bool debugger_work(struct debugger *d, uint64_t deadline);
 /* Nothing is under way, not by the worker either. */
 bool debugger_is_idle(const struct debugger *d);
 
+/* Whether all that was begun since this was asked last has gone well so far; false with the first
+ * thing that did not. */
+bool debugger_went_well(struct debugger *d, struct error *e);
+
 /* Draws everything. */
 void debugger_draw(struct debugger *d);
 void debugger_resize(struct debugger *d, int columns, int rows);
@@ -183,6 +188,8 @@ static inline struct desk *debugger_desk(struct debugger *d)
 void debugger_say(struct debugger *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void debugger_complain(struct debugger *d, const char *text);
+/* The same of what a command began and others, or slices, went on with: a script ends at it. */
+void debugger_fail(struct debugger *d, const char *text);
 void debugger_hush(struct debugger *d);
 
 /* For a request that lacks its argument: opens the prompt with some text in it when a key was

@@ -38,6 +38,18 @@ static bool next_line(FILE *f, struct buf *line)
     return c != EOF || line->n;
 }
 
+/* A command alone, and with wait all that it began. */
+static bool run_command(struct debugger *d, const char *line, bool wait, enum after *after,
+                        struct error *e)
+{
+    if (!debugger_command(d, line, after, e))
+        return false;
+    if (!wait || *after == AFTER_LEAVE)
+        return true;
+    script_wait(d);
+    return debugger_went_well(d, e);
+}
+
 static bool run_lines(struct debugger *d, FILE *f, const char *name, bool wait, struct error *e)
 {
     struct buf line = {0};
@@ -47,11 +59,8 @@ static bool run_lines(struct debugger *d, FILE *f, const char *name, bool wait, 
     for (int number = 1; ok && after != AFTER_LEAVE && next_line(f, &line); number++) {
         if (strncmp(buf_string(&line), "dump", 4) != 0)
             debugger_hush(d); /* what the command before had to say */
-        ok = debugger_command(d, buf_string(&line), &after, e);
-        if (!ok)
-            error_prefix(e, "%s:%d", name, number);
-        else if (wait && after != AFTER_LEAVE)
-            script_wait(d);
+        ok = run_command(d, buf_string(&line), wait, &after, e) ||
+             error_prefix(e, "%s:%d", name, number);
     }
     buf_free(&line);
     return ok;
@@ -69,6 +78,8 @@ bool script_run(const char *session, const char *file, const char *theme, int co
     bool ok = debugger_new(&d, session, theme, columns, rows, e);
     if (ok) {
         script_wait(d);
+        debugger_went_well(d,
+                           NULL); /* no command: a damaged session can be looked at all the same */
         ok = run_lines(d, f, file, true, e);
         ok = debugger_finish(d, ok ? e : NULL) && ok;
         debugger_free(d);

@@ -9,7 +9,8 @@
 #include "tui/debugger.h"
 
 /* Runs one command a line on a screen in memory, waiting for each to finish, until `quit` or the
- * end. A command that fails ends it, with the file and the line in the error. "-" is standard
+ * end. A command that fails ends it, with the file and the line in the error, as does one
+ * that began what failed while it was waited for. "-" is standard
  * input. */
 bool script_run(const char *session, const char *file, const char *theme, int columns, int rows,
                 struct error *e);

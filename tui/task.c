@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/clock.h"
+#include "engine/interrupt.h"
 #include "engine/mem.h"
 #include "engine/session_keep.h"
 #include "views/difference.h"
@@ -135,24 +136,34 @@ static void take_done(struct debugger *d, const struct worker_event *event)
     d->tried = d->task == TASK_TRY ? json_incref(event->body) : NULL;
     d->has_progress = d->paused = false;
     if (!debugger_refresh(d, &e))
-        debugger_complain(d, e.text);
+        debugger_fail(d, e.text);
     if (d->task == TASK_CHECK && kept)
         forget_state(d);
     follow_model(d, kept);
 }
 
 /* The engine speaks to those who type options; here the way out is a command. */
-static void complain_of_task(struct debugger *d, const char *text)
+static void fail_task(struct debugger *d, const char *text)
 {
     const char *option = strstr(text, "with --checker");
 
     if (!option) {
-        debugger_complain(d, text);
+        debugger_fail(d, text);
         return;
     }
-    char *ours = xasprintf("%.*swith :check checker=COMMAND", (int)(option - text), text);
-    debugger_complain(d, ours);
+    char *ours = xasprintf("%.*swith :check checker=COMMAND%s", (int)(option - text), text,
+                           option + strlen("with --checker"));
+    debugger_fail(d, ours);
     free(ours);
+}
+
+/* What ends before it has begun because it was asked to has not failed. */
+static void take_failure(struct debugger *d, const struct worker_event *event)
+{
+    if (d->stopping && !strcmp(event->text, INTERRUPTED))
+        debugger_say(d, "stopped before anything came of it");
+    else
+        fail_task(d, event->text);
 }
 
 /* Without a report: what was shown of it while it ran gives way to the one before. */
@@ -188,7 +199,7 @@ static void take_event(struct debugger *d, struct worker_event *event)
         d->task = TASK_NONE;
         break;
     case WORKER_FAILED:
-        complain_of_task(d, event->text);
+        take_failure(d, event);
         end_task(d);
         break;
     case WORKER_STATE:
@@ -212,7 +223,7 @@ void task_take(struct debugger *d)
     if (worker_died(d->worker) && d->task != TASK_NONE) {
         char *why = xasprintf("%s; what was found is kept, and the next check goes on from there",
                               worker_died(d->worker));
-        debugger_complain(d, why);
+        debugger_fail(d, why);
         free(why);
         end_task(d);
     }

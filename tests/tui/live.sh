@@ -52,9 +52,32 @@ shots_of 'model posix' 'press X p' 'shot halted' 'pause' 'shot on'
 shot halted 'paused'
 shot on 'checked: [0-9]+ states'
 
-# A checker that is not there.
-shots_of 'check checker=./nonesuch {dir}' 'shot missing'
-shot missing 'checker not found'
+# What a command begins fails while it is waited for: the script ends there, and says so.
+fails() { # MESSAGE LINE...: at the last line
+    local message=$1
+    shift
+    printf '%s\n' "$@" 'dump screen -' >"$scratch/fails.script"
+    (cd "$place" && run 2 "${limited[@]}" "$FLOTSAM" open session.flotsam \
+        --script "$scratch/fails.script") || exit 1
+    says "fails.script:$#: .*$message"
+    [ ! -s "$out" ] || fail "the script went on after: ${*: -1}"
+}
+limited=()
+fails 'checker not found.*nonesuch' overview 'check checker=./nonesuch {dir}'
+fails 'checker not found.*nonesuch' 'press X' # it is the session's now
+fails 'checker not found.*nonesuch' 'go bug:1' open test
+fails 'checker not found.*nonesuch' 'fix fsync 14' try
+checker "$check"
+# A file system that takes no more, in the midst of it.
+limited=(bash -c 'trap "" XFSZ; ulimit -f 64; exec "$@"' limited)
+fails 'cannot write copy.flotsam' "save copy.flotsam"
+[ ! -e "$place/copy.flotsam" ] || fail "half a copy was left"
+limited=()
+# What is stopped has not failed, whether or not it had begun.
+checker "sleep 1; $check"
+shots_of 'bind F5 stop' 'press X F5' 'press X p' stop unfix 'go bug:1' open 'press x F5' 'shot stopped'
+shot stopped 'stopped before anything came of it'
+checker "$check"
 
 # A checker in quotes ends with them; one without is the rest of the line.
 shots_of "check checker='exit 0 # {dir}' budget=7" 'shot quoted' \
