@@ -76,7 +76,10 @@ static void add_counts(struct debugger *d, struct cell *c)
 
     if (d->task == TASK_CHECK || d->task == TASK_TRY) {
         cell_add(c, STYLE_BAR, "%s%s %" PRIu64 " states",
-                 d->task == TASK_TRY ? "trying" : "checking", d->paused ? ", paused:" : "",
+                 d->task == TASK_TRY ? "trying" : "checking",
+                 d->stopping ? ", stopping:"
+                 : d->paused ? ", paused:"
+                             : "",
                  d->has_progress ? d->progress.counts.enumerated : 0);
         bugs = json_array_size(d->found);
     } else if (report) {
@@ -249,7 +252,7 @@ static void draw_bottom(struct debugger *d, int row)
 static void add_verdict(const struct debugger *d, struct cell *c)
 {
     if (d->task == TASK_TEST)
-        cell_add(c, STYLE_VERDICT_NONE, "testing  ");
+        cell_add(c, STYLE_VERDICT_NONE, d->stopping ? "stopping  " : "testing  ");
     else if (d->walk && d->verdict_version == walk_version(d->walk) &&
              d->verdict.kind != VERDICT_NOT_RUN) {
         bool good = d->verdict.kind == VERDICT_CONSISTENT;

@@ -73,8 +73,13 @@ limited=(bash -c 'trap "" XFSZ; ulimit -f 64; exec "$@"' limited)
 fails 'cannot write copy.flotsam' "save copy.flotsam"
 [ ! -e "$place/copy.flotsam" ] || fail "half a copy was left"
 limited=()
-# What is stopped has not failed, whether or not it had begun.
+# Until it has ended, the bar says that it is being stopped.
 checker "sleep 1; $check"
+shots_of "bind F5 dump screen $place/stopping" 'bind F6 stop' 'press X F6 F5'
+grep -q '^ flotsam .* checking, stopping: [0-9]* states' "$place/stopping" ||
+    fail "the bar does not say that the check is being stopped: $(cat "$place/stopping")"
+
+# What is stopped has not failed, whether or not it had begun.
 shots_of 'bind F5 stop' 'press X F5' 'press X p' stop unfix 'go bug:1' open 'press x F5' 'shot stopped'
 shot stopped 'stopped before anything came of it'
 checker "$check"
