@@ -16,7 +16,8 @@
  *
  * Nothing here waits, but worker_stop for the moment that a process takes to die. The two talk in
  * lines of JSON, requests {"do": "check", "job": 1, …} and events {"event": "progress", "job": 1,
- * …} with the names below. The process ends with the one that started it, and leaves no
+ * …} with the names below. A job goes on when nobody reads: what it found waits, and of its progress
+ * only the latest is told. The process ends with the one that started it, and leaves no
  * mount, folder or checker behind, however it ends. Start it from the thread that lives longest.
  */
 #ifndef ENGINE_WORKER_H

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "engine/buf.h"
@@ -30,6 +31,11 @@ struct server {
     struct session *session;
     int in, out;
     struct buf received;
+    /* What was said and is not taken yet: who asked may be suspended, and the job goes on. It holds
+     * what was found, which the exploration holds as well, but of progress only what fits. */
+    struct buf unsent;
+    size_t sent;           /* bytes of unsent that are gone */
+    bool behind;           /* progress was left out, and is told when there is room again */
     vec_of(json_t *) jobs; /* those to come */
     uint32_t job;          /* the number of the one at hand */
     bool paused, halt, quit;
@@ -48,20 +54,43 @@ struct server {
 
 /* ---- talking ---- */
 
+/* As much as is taken at once. Who tries it by hand, on a pipe, is waited for. */
+static ssize_t put(int out, const char *bytes, size_t n)
+{
+    ssize_t sent = send(out, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sent < 0 && errno == ENOTSOCK ? write(out, bytes, n) : sent;
+}
+
+static void send_unsent(struct server *s)
+{
+    struct buf *b = &s->unsent;
+    while (s->sent < b->n && !s->quit) {
+        ssize_t n = put(s->out, b->at + s->sent, b->n - s->sent);
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n < 0 && errno != EINTR)
+            s->quit = true; /* nobody listens any more */
+        s->sent += n > 0 ? (size_t)n : 0;
+    }
+    if (s->sent <= b->n / 2 && s->sent < b->n)
+        return;
+    /* Not with each few bytes: what is left may be long. */
+    if (s->sent < b->n)
+        memmove(b->at, b->at + s->sent, b->n - s->sent);
+    b->n -= s->sent;
+    s->sent = 0;
+}
+
 static void say(struct server *s, json_t *event)
 {
     char *line = json_dumps(event, JSON_COMPACT);
-    size_t n = line ? strlen(line) : 0;
-    json_decref(event);
-    if (line)
-        line[n++] = '\n'; /* in place of its end */
-    for (size_t done = 0; done < n && !s->quit;) {
-        ssize_t put = write(s->out, line + done, n - done);
-        if (put < 0 && errno != EINTR)
-            s->quit = true; /* nobody listens any more */
-        done += put > 0 ? (size_t)put : 0;
+    if (line) {
+        buf_text(&s->unsent, line);
+        buf_char(&s->unsent, '\n');
     }
     free(line);
+    json_decref(event);
+    send_unsent(s);
 }
 
 static json_t *event(const struct server *s, const char *name)
@@ -101,10 +130,16 @@ static void measure(struct server *s, const struct explore_counts *c)
     }
 }
 
+/* One that cannot be sent is left out: the next one says more. */
 static void say_progress(struct server *s, const struct explore_counts *c)
 {
-    json_t *o = event(s, "progress");
     measure(s, c);
+    s->told = clock_now();
+    send_unsent(s);
+    s->behind = s->unsent.n > 0;
+    if (s->behind)
+        return;
+    json_t *o = event(s, "progress");
     bool known = c->expected > c->enumerated && s->rate > 0;
     set(o, "enumerated", c->enumerated);
     set(o, "distinct", c->distinct);
@@ -119,7 +154,6 @@ static void say_progress(struct server *s, const struct explore_counts *c)
                         json_real(known ? (double)(c->expected - c->enumerated) / s->rate : -1));
     json_object_set_new(o, "phase", json_string(s->phase));
     json_object_set_new(o, "paused", json_boolean(s->paused));
-    s->told = clock_now();
     say(s, o);
 }
 
@@ -165,13 +199,26 @@ static void take_lines(struct server *s, size_t seen)
     s->received.n = left;
 }
 
-/* Takes requests that are there, or waits for one. */
+/* There is room again for what could not be sent. */
+static void catch_up(struct server *s)
+{
+    send_unsent(s);
+    if (s->behind && !s->unsent.n)
+        say_progress(s, &s->counts);
+}
+
+/* Takes requests that are there, or waits until there is something to do. */
 static void listen_for(struct server *s, int timeout_ms)
 {
-    struct pollfd fd = {.fd = s->in, .events = POLLIN};
+    struct pollfd fds[] = {{.fd = s->in, .events = POLLIN},
+                           {.fd = s->unsent.n ? s->out : -1, .events = POLLOUT}};
     char bytes[READ_SIZE];
     s->looked = clock_now();
-    if (poll(&fd, 1, timeout_ms) <= 0)
+    if (poll(fds, sizeof fds / sizeof *fds, timeout_ms) <= 0)
+        return;
+    if (fds[1].revents)
+        catch_up(s);
+    if (!fds[0].revents)
         return;
     ssize_t n = read(s->in, bytes, sizeof bytes);
     if (n > 0) {
@@ -496,7 +543,7 @@ static void do_job(struct server *s, const json_t *job)
     if (!done)
         say_failed(s, &e);
     s->job = 0;
-    s->halt = false;
+    s->halt = s->behind = false;
     s->paused = s->resting = false;
 }
 
@@ -520,6 +567,7 @@ bool worker_serve(const char *session, int in, int out, struct error *e)
         json_decref(s.jobs.at[i]);
     vec_free(&s.jobs);
     buf_free(&s.received);
+    buf_free(&s.unsent);
     analysis_free(s.analysis);
     free(s.analysed);
     free(s.checker);

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -273,6 +274,102 @@ static void what_cannot_be_done_is_said(void **state)
     worker_stop(w);
 }
 
+/* ---- those who do not listen ---- */
+
+/* What the worker says has hardly any room until it is read. */
+#define NARROW "WORKER_TEST_NARROW"
+
+static struct worker *start_narrow(struct run *f)
+{
+    setenv(NARROW, "1", 1);
+    struct worker *w = start(f);
+    unsetenv(NARROW);
+    return w;
+}
+
+/* The report that a check leaves, seen without reading what the worker says of it. */
+static json_t *wait_for_report(struct run *f)
+{
+    json_t *report = NULL;
+    for (int i = 0; i < PATIENCE * 20 && !(report = report_load(f->s, NULL)); i++)
+        poll(NULL, 0, 50);
+    if (!report)
+        fail_msg("the check does not end while nobody listens");
+    return report;
+}
+
+static bool is_complete(const json_t *report)
+{
+    return json_is_true(json_object_get(json_object_get(report, "states"), "complete"));
+}
+
+static void a_check_ends_though_nobody_listens(void **state)
+{
+    struct run *f = *state;
+    make_run(f);
+    struct worker *w = start_narrow(f);
+    struct worker_check check = exhaustive(keeps);
+    worker_check(w, &check);
+    json_t *kept = wait_for_report(f);
+    assert_true(is_complete(kept));
+    /* All that was found is told afterwards, in order. */
+    size_t states = 0, bugs = 0;
+    uint64_t last = 0;
+    bool done = false;
+    while (!done) {
+        struct worker_event event;
+        while (!done && worker_read(w, &event)) {
+            assert_int_not_equal(event.kind, WORKER_FAILED);
+            if (event.kind == WORKER_STATE) {
+                assert_true(event.number > last);
+                last = event.number;
+                states++;
+            }
+            bugs += event.kind == WORKER_BUG;
+            done = event.kind == WORKER_DONE;
+            worker_event_clear(&event);
+        }
+        assert_null(worker_died(w));
+        wait_for_it(w);
+    }
+    const json_t *counts = json_object_get(kept, "states");
+    assert_true(states > 0);
+    assert_int_equal(json_integer_value(json_object_get(counts, "inconsistent")), states);
+    assert_int_equal(json_array_size(json_object_get(kept, "bugs")), bugs);
+    worker_stop(w);
+    json_decref(kept);
+}
+
+static void it_hears_those_who_do_not_listen(void **state)
+{
+    struct run *f = *state;
+    make_run(f);
+    char *slow = xasprintf("sleep 0.3; %s", keeps);
+    struct worker *w = start_narrow(f);
+    struct worker_check check = exhaustive(slow);
+    worker_check(w, &check);
+    poll(NULL, 0, 1000); /* twenty times, something is said */
+    worker_pause(w);
+    poll(NULL, 0, 500);
+    /* What it is at now is told when there is room for it. */
+    struct worker_event event = {0};
+    while (!event.paused) {
+        worker_event_clear(&event);
+        event = next(w, WORKER_PROGRESS);
+    }
+    worker_event_clear(&event);
+    worker_resume(w);
+    poll(NULL, 0, 500);
+    worker_halt(w);
+    json_t *kept = wait_for_report(f);
+    assert_false(is_complete(kept));
+    json_decref(kept);
+    event = next(w, WORKER_DONE);
+    worker_event_clear(&event);
+    worker_stop(w);
+    free(slow);
+}
+
 /* ---- single states ---- */
 
 static void a_state_is_tested_and_its_output_arrives_meanwhile(void **state)
@@ -528,6 +625,9 @@ int main(int argc, char **argv)
 {
     struct error e;
     if (argc == 3 && strcmp(argv[1], "worker") == 0) {
+        int least = 1;
+        if (getenv(NARROW))
+            setsockopt(STDOUT_FILENO, SOL_SOCKET, SO_SNDBUF, &least, sizeof least);
         if (worker_serve(argv[2], STDIN_FILENO, STDOUT_FILENO, &e))
             return 0;
         fprintf(stderr, "%s\n", e.text);
@@ -539,6 +639,8 @@ int main(int argc, char **argv)
         run_case(a_check_can_be_ended_and_paused_before_it_begins),
         run_case(a_try_is_a_check_with_syncs_pretended),
         run_case(what_cannot_be_done_is_said),
+        run_case(a_check_ends_though_nobody_listens),
+        run_case(it_hears_those_who_do_not_listen),
         run_case(a_state_is_tested_and_its_output_arrives_meanwhile),
         run_case(a_killed_worker_leaves_its_master_alive_and_nothing_behind),
         run_case(stopping_it_leaves_nothing_behind),
