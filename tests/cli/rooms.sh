@@ -44,6 +44,13 @@ while read -r file; do
         complain "$file does not name its licence"
 done < <(git ls-files '*.c' '*.h' '*.cc' '*.sh' '*.bash' Makefile tests/run .ci)
 
+# With pipefail, a pipe into grep -q is false as well when grep found it, and left before the other
+# had written all: what decides about more than a failure needs the whole output first.
+while read -r place; do
+    complain "$place: a pipe into grep -q decides; write [ -n \"\$(… | grep …)\" ]"
+done < <(git grep -nE '[^|]\| *grep -[a-zA-Z]*q' -- tests ':!*.c' |
+    grep -vE ':[0-9]+: *[^! #].*\|\||:[0-9]+: *#' | cut -d: -f1,2)
+
 allowed=' .ci .clang-format .gitignore LICENSE Makefile README.md docs engine tests themes tracer tui views '
 while read -r entry; do
     [[ $allowed == *" $entry "* ]] || complain "what is $entry doing at the top?"

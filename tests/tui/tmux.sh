@@ -139,7 +139,8 @@ ended 0
 
 # Terminals that can do less. -e shows the sequences that set colours.
 colours() {
-    tmux capture-pane -e -p -t test | grep -qE $'\033\\[[0-9;]*[34][0-8]'
+    tmux capture-pane -e -p -t test >"$out"
+    grep -qE $'\033\\[[0-9;]*[34][0-8]' "$out"
 }
 start TERM=screen-256color
 expect '─ Bugs ─'
