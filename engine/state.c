@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/buf.h"
 #include "engine/mem.h"
 #include "engine/state_inside.h"
 
@@ -262,85 +261,6 @@ void state_undo(struct state *s, size_t mark)
             break;
         }
     }
-}
-
-/* Looking */
-
-static int by_name(const void *a, const void *b)
-{
-    const struct state_entry *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
-}
-
-static uint32_t names_in_sight(const struct state_file *f)
-{
-    uint32_t n = 0;
-    for (const struct state_entry *name = f->names; name; name = name->after)
-        n += directory_in_sight(name->dir);
-    return n;
-}
-
-/* A directory on the way to where the walk is, and what is left to visit in it. */
-struct level {
-    struct state_entry **entries;
-    size_t n, next;
-    size_t path; /* how much of the path is its own */
-};
-
-static struct level enter(const struct state_file *dir, size_t path)
-{
-    struct level level = {.path = path};
-    level.entries = xmalloc((dir->entries.n + 1) * sizeof *level.entries);
-    for (size_t i = 0; i < dir->entries.n; i++)
-        if (dir->entries.at[i]->file)
-            level.entries[level.n++] = dir->entries.at[i];
-    qsort(level.entries, level.n, sizeof *level.entries, by_name);
-    return level;
-}
-
-static bool visit_file(const struct state_file *f, const struct buf *path,
-                       bool (*visit)(void *, const struct state_name *), void *data)
-{
-    struct state_name name = {
-        .path = buf_string(path),
-        .file = f->number,
-        .kind = f->kind,
-        .mode = f->mode,
-        .names = names_in_sight(f),
-        .size = f->size,
-        .target = f->target,
-    };
-    return visit(data, &name);
-}
-
-bool state_walk(struct state *s, bool (*visit)(void *data, const struct state_name *name),
-                void *data)
-{
-    vec_of(struct level) levels = {0};
-    struct buf path = {0};
-    const struct state_file *root = s->files.at[0];
-    bool ok = visit_file(root, &path, visit, data);
-    vec_push(&levels, enter(root, 0));
-    while (levels.n) {
-        struct level *here = &vec_last(&levels);
-        if (!ok || here->next == here->n) {
-            free(here->entries);
-            levels.n--;
-            continue;
-        }
-        const struct state_entry *entry = here->entries[here->next++];
-        struct buf below = {0};
-        buf_add(&below, path.at, here->path);
-        buf_printf(&below, "%s%s", here->path ? "/" : "", entry->name);
-        buf_free(&path);
-        path = below;
-        ok = visit_file(entry->file, &path, visit, data);
-        if (ok && entry->file->kind == FILE_DIRECTORY)
-            vec_push(&levels, enter(entry->file, path.n));
-    }
-    vec_free(&levels);
-    buf_free(&path);
-    return ok;
 }
 
 bool state_read(struct state *s, uint32_t file, uint64_t offset, void *out, size_t size,

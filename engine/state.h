@@ -40,6 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/buf.h"
 #include "engine/error.h"
 #include "engine/layout.h"
 #include "engine/op.h"
@@ -98,6 +99,25 @@ struct state_name {
 };
 bool state_walk(struct state *s, bool (*visit)(void *data, const struct state_name *name),
                 void *data);
+
+/* The order of a walk: by bytes, but a directory's own come right after it. */
+int state_compare_paths(const char *a, const char *b);
+
+/* The same walk in slices: each works until clock_now() reaches the deadline, or a little longer;
+ * *done when every name was visited. The state must not change between them. */
+struct state_tour;
+struct state_tour *state_tour_new(struct state *s);
+void state_tour_free(struct state_tour *t);
+bool state_tour_go_on(struct state_tour *t, uint64_t deadline,
+                      bool (*visit)(void *data, const struct state_name *name), void *data,
+                      bool *done);
+
+/* What a walk would visit under a path; false when nothing. O(length of the path). */
+bool state_find(struct state *s, const char *path, struct state_name *out);
+
+/* The first name of a file that a walk would visit, written to a path that the caller frees.
+ * O(names of the file). Not for the data directory itself. */
+bool state_find_file(struct state *s, uint32_t file, struct buf *path, struct state_name *out);
 
 /* Copies bytes of a regular file; zeros beyond its end. */
 bool state_read(struct state *s, uint32_t file, uint64_t offset, void *out, size_t size,

@@ -294,8 +294,6 @@ bool task_settle_state(struct debugger *d, uint64_t deadline, bool *done, struct
     *done = true;
     if (!d->walk_states)
         return true;
-    if (!walk_states_settle(d->walk_states, deadline, done, e))
-        return false;
     for (int i = 0; *done && i <= desk->companions; i++)
         if (!settle_pane(d, &desk->panes[i], deadline, done, e))
             return false;

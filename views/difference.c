@@ -52,21 +52,6 @@ static struct state *side_state(struct difference_table *t, enum side side)
 
 /* --- Comparing ----------------------------------------------------------------------------- */
 
-struct search {
-    const char *path;
-    struct found_file *out;
-};
-
-static bool look(void *data, const struct state_name *name)
-{
-    struct search *s = data;
-
-    if (strcmp(name->path, s->path) != 0)
-        return true;
-    *s->out = (struct found_file){true, name->file, name->kind, name->size};
-    return false;
-}
-
 static uint64_t longest(const struct difference_table *t)
 {
     return t->files[HAND].size > t->files[WHOLE].size ? t->files[HAND].size : t->files[WHOLE].size;
@@ -137,9 +122,10 @@ static bool read_text(struct difference_table *t, enum side side, struct error *
 static bool begin(struct difference_table *t, struct error *e)
 {
     for (int side = 0; side < SIDES; side++) {
-        struct search s = {t->path, &t->files[side]};
+        struct state_name name;
         t->files[side] = (struct found_file){0};
-        state_walk(side_state(t, side), look, &s);
+        if (state_find(side_state(t, side), t->path, &name))
+            t->files[side] = (struct found_file){true, name.file, name.kind, name.size};
     }
     t->next = 0;
     t->runs.n = 0;

@@ -131,31 +131,26 @@ bool object_view_settle(struct view *v, uint64_t deadline, bool *done, struct er
     return walk_states_settle(((struct object_table *)v)->states, deadline, done, e);
 }
 
-static bool look(void *data, const struct state_name *name)
-{
-    struct presence *p = data;
-
-    if (name->file != p->file || name->kind != FILE_REGULAR)
-        return true;
-    p->there = true;
-    p->size = name->size;
-    return false;
-}
-
 static struct state *side_state(struct object_table *t, enum side side)
 {
     return side == HAND ? walk_states_hand(t->states) : walk_states_whole(t->states);
 }
 
-/* Names are gone through once for each state. */
+/* Once for each state. */
 static void find_files(struct object_table *t)
 {
+    struct buf path = {0};
+
     if (t->version == walk_states_version(t->states))
         return;
     for (int side = 0; side < SIDES; side++) {
-        t->files[side] = (struct presence){.file = object_of(t)->file};
-        state_walk(side_state(t, (enum side)side), look, &t->files[side]);
+        struct state_name name;
+        uint32_t file = object_of(t)->file;
+        bool there = state_find_file(side_state(t, (enum side)side), file, &path, &name) &&
+                     name.kind == FILE_REGULAR;
+        t->files[side] = (struct presence){file, there, there ? name.size : 0};
     }
+    buf_free(&path);
     t->version = walk_states_version(t->states);
 }
 

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/clock.h"
 #include "engine/mem.h"
+#include "views/state_inside.h"
 
 enum { NAME, SIZE, WHAT, COLUMNS };
 
@@ -16,19 +18,8 @@ enum { COMPARED_MAX = 256 << 10 };
  * see where the run goes on. */
 enum { OPS_AHEAD = 1024, LATER_MAX = 20 };
 
-/* One name in one of the states. */
-struct named {
-    char *path;
-    uint32_t file;
-    enum file_kind kind;
-    uint32_t mode;
-    uint64_t size;
-    char *target;
-};
-
-struct names {
-    vec_of(struct named) at;
-};
+/* Names compared between two looks at the clock. */
+enum { NAMES_A_LOOK = 64 };
 
 enum side { HAND, WHOLE, SIDES };
 
@@ -42,60 +33,79 @@ struct state_table {
     struct walk_states *states;
     struct analysis *analysis;
     const struct walk *walk;
-    uint64_t version; /* of the walk that the rows are of; 0: none */
+    uint64_t version;   /* of the walk that the rows are of; 0: none */
+    uint64_t comparing; /* the version for which names and rows are collected, or were */
     struct names names[SIDES];
+    uint32_t whole;     /* how many ops had been issued, for the names of WHOLE */
+    size_t next[SIDES]; /* the names to be compared next */
     struct names later;
-    vec_of(struct pair) rows;
+    vec_of(struct pair) rows; /* by path, then those that come later */
+    uint64_t first;           /* row that is not as expected; 0: none */
 };
+
+static struct state *side_state(struct state_table *t, enum side side)
+{
+    return side == HAND ? walk_states_hand(t->states) : walk_states_whole(t->states);
+}
 
 /* --- Comparing ----------------------------------------------------------------------------- */
 
-static void names_free(struct names *n)
+static bool same_contents(struct state_table *t, const struct pair *p)
 {
-    for (size_t i = 0; i < n->at.n; i++) {
-        free(n->at.at[i].path);
-        free(n->at.at[i].target);
-    }
-    vec_free(&n->at);
+    return state_same_contents(side_state(t, HAND), p->at[HAND]->file, side_state(t, WHOLE),
+                               p->at[WHOLE]->file);
 }
 
-static bool collect(void *data, const struct state_name *name)
+static bool as_expected(struct state_table *t, const struct pair *p)
 {
-    struct names *n = data;
+    const struct named *hand = p->at[HAND], *whole = p->at[WHOLE];
 
-    if (*name->path)
-        vec_push(&n->at, (struct named){xstrdup(name->path), name->file, name->kind, name->mode,
-                                        name->size, name->target ? xstrdup(name->target) : NULL});
-    return true;
+    if (p->later)
+        return true;
+    if (!hand || !whole || hand->kind != whole->kind || hand->mode != whole->mode)
+        return false;
+    if (hand->kind == FILE_SYMLINK)
+        return !strcmp(hand->target ? hand->target : "", whole->target ? whole->target : "");
+    return hand->kind != FILE_REGULAR || same_contents(t, p);
 }
 
-/* The order in which a state's names are visited: by bytes, but a directory's own come right after
- * it. */
-static int compare_paths(const char *a, const char *b)
+/* Everything issued by the crash is the same for one step as for the next, mostly. */
+static void begin(struct state_table *t, uint64_t version)
 {
-    while (*a && *a == *b)
-        a++, b++;
-    int x = *a == '/' ? 1 : *a ? (unsigned char)*a + 1 : 0;
-    int y = *b == '/' ? 1 : *b ? (unsigned char)*b + 1 : 0;
-    return x - y;
+    names_clear(&t->names[HAND]);
+    if (!t->names[WHOLE].all || t->whole != walk_issued(t->walk))
+        names_clear(&t->names[WHOLE]);
+    t->whole = walk_issued(t->walk);
+    t->rows.n = t->next[HAND] = t->next[WHOLE] = 0;
+    t->first = 0;
+    t->comparing = version;
 }
 
-static void compare(struct state_table *t)
+static void compare_next(struct state_table *t)
 {
     const struct names *hand = &t->names[HAND], *whole = &t->names[WHOLE];
-    size_t i = 0, k = 0;
+    size_t i = t->next[HAND], k = t->next[WHOLE];
+    int order = i == hand->at.n    ? 1
+                : k == whole->at.n ? -1
+                                   : state_compare_paths(hand->at.at[i].path, whole->at.at[k].path);
+    struct pair pair = {{order <= 0 ? &hand->at.at[i] : NULL, order >= 0 ? &whole->at.at[k] : NULL},
+                        NULL};
 
-    t->rows.n = 0;
-    while (i < hand->at.n || k < whole->at.n) {
-        int order = i == hand->at.n    ? 1
-                    : k == whole->at.n ? -1
-                                       : compare_paths(hand->at.at[i].path, whole->at.at[k].path);
-        struct pair pair = {
-            {order <= 0 ? &hand->at.at[i] : NULL, order >= 0 ? &whole->at.at[k] : NULL}, NULL};
-        vec_push(&t->rows, pair);
-        i += order <= 0;
-        k += order >= 0;
+    vec_push(&t->rows, pair);
+    t->next[HAND] += order <= 0;
+    t->next[WHOLE] += order >= 0;
+    if (!t->first && !as_expected(t, &pair))
+        t->first = t->rows.n;
+}
+
+static bool compare(struct state_table *t, uint64_t deadline)
+{
+    while (t->next[HAND] < t->names[HAND].at.n || t->next[WHOLE] < t->names[WHOLE].at.n) {
+        compare_next(t);
+        if (t->rows.n % NAMES_A_LOOK == 0 && clock_now() >= deadline)
+            return false;
     }
+    return true;
 }
 
 /* --- What comes after the crash ------------------------------------------------------------ */
@@ -119,25 +129,8 @@ static bool makes_name(struct session *s, const struct event *event, struct name
     default:
         return false;
     }
-    *out = (struct named){.file = event->file, .path = xstrdup(session_string(s, path))};
+    *out = (struct named){.file = event->file, .path = session_string(s, path)};
     return true;
-}
-
-static bool has_path(const struct names *n, const char *path)
-{
-    size_t low = 0, high = n->at.n;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = compare_paths(n->at.at[middle].path, path);
-        if (!order)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
 }
 
 /* Whether a name is not there already, nor listed as one that comes. */
@@ -146,7 +139,7 @@ static bool is_new(const struct state_table *t, const char *path)
     for (size_t i = 0; i < t->later.at.n; i++)
         if (!strcmp(t->later.at.at[i].path, path))
             return false;
-    return !has_path(&t->names[HAND], path) && !has_path(&t->names[WHOLE], path);
+    return !names_have(&t->names[HAND], path) && !names_have(&t->names[WHOLE], path);
 }
 
 static bool look_ahead(struct state_table *t, struct error *e)
@@ -157,7 +150,7 @@ static bool look_ahead(struct state_table *t, struct error *e)
     struct named name;
     struct event event;
 
-    names_free(&t->later);
+    names_clear(&t->later);
     for (; op < end && t->later.at.n < LATER_MAX; op++) {
         if (g->ops[op].kind != OP_NAME || g->ops[op].flags & OP_CARRIED)
             continue;
@@ -166,9 +159,7 @@ static bool look_ahead(struct state_table *t, struct error *e)
         if (!makes_name(t->analysis->session, &event, &name))
             continue;
         if (is_new(t, name.path))
-            vec_push(&t->later.at, name);
-        else
-            free(name.path);
+            names_add(&t->later, name);
     }
     for (size_t i = 0; i < t->later.at.n; i++)
         vec_push(&t->rows, ((struct pair){.later = &t->later.at.at[i]}));
@@ -184,11 +175,12 @@ bool state_view_settle(struct view *v, uint64_t deadline, bool *done, struct err
     uint64_t version = walk_states_version(t->states);
     if (!*done || t->version == version)
         return true;
-    for (int side = 0; side < SIDES; side++)
-        names_free(&t->names[side]);
-    state_walk(walk_states_hand(t->states), collect, &t->names[HAND]);
-    state_walk(walk_states_whole(t->states), collect, &t->names[WHOLE]);
-    compare(t);
+    if (t->comparing != version)
+        begin(t, version);
+    *done = names_collect(&t->names[HAND], side_state(t, HAND), deadline) &&
+            names_collect(&t->names[WHOLE], side_state(t, WHOLE), deadline) && compare(t, deadline);
+    if (!*done)
+        return true;
     if (!look_ahead(t, e))
         return false;
     t->version = version;
@@ -221,8 +213,8 @@ static bool find_difference(struct state_table *t, const struct pair *p, struct 
     size = size < COMPARED_MAX ? size : COMPARED_MAX;
     for (uint64_t at = 0; at < size; at += PIECE) {
         size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
-        if (!state_read(walk_states_hand(t->states), hand->file, at, bytes[HAND], n, e) ||
-            !state_read(walk_states_whole(t->states), whole->file, at, bytes[WHOLE], n, e))
+        if (!state_read(side_state(t, HAND), hand->file, at, bytes[HAND], n, e) ||
+            !state_read(side_state(t, WHOLE), whole->file, at, bytes[WHOLE], n, e))
             return false;
         if (!memcmp(bytes[HAND], bytes[WHOLE], n))
             continue;
@@ -238,45 +230,21 @@ static bool find_difference(struct state_table *t, const struct pair *p, struct 
     return true;
 }
 
-static bool same_contents(struct state_table *t, const struct pair *p)
-{
-    return state_same_contents(walk_states_hand(t->states), p->at[HAND]->file,
-                               walk_states_whole(t->states), p->at[WHOLE]->file);
-}
-
-static bool as_expected(struct state_table *t, const struct pair *p)
-{
-    const struct named *hand = p->at[HAND], *whole = p->at[WHOLE];
-
-    if (p->later)
-        return true;
-    if (!hand || !whole || hand->kind != whole->kind || hand->mode != whole->mode)
-        return false;
-    if (hand->kind == FILE_SYMLINK)
-        return !strcmp(hand->target ? hand->target : "", whole->target ? whole->target : "");
-    return hand->kind != FILE_REGULAR || same_contents(t, p);
-}
-
-/* A name on the other side of the same file; NULL. O(names): only for the rows in sight. */
-static const char *other_name(const struct names *n, uint32_t file)
-{
-    for (size_t i = 0; i < n->at.n; i++)
-        if (n->at.at[i].file == file)
-            return n->at.at[i].path;
-    return NULL;
-}
-
 static void add_one_sided(struct state_table *t, const struct pair *p, struct cell *c)
 {
     enum side there = p->at[HAND] ? HAND : WHOLE;
-    const char *other = other_name(&t->names[there == HAND ? WHOLE : HAND], p->at[there]->file);
+    struct state *beside = side_state(t, there == HAND ? WHOLE : HAND);
+    struct buf path = {0};
+    struct state_name name;
+    bool other = state_find_file(beside, p->at[there]->file, &path, &name);
 
     if (there == WHOLE) {
         cell_add(c, STYLE_DATA_MISSING, other ? "missing: it is still " : "missing");
     } else
         cell_add(c, STYLE_DATA_OTHER, other ? "should be " : "should be gone");
     if (other)
-        cell_escape(c, STYLE_PATH, other, strlen(other));
+        cell_escape(c, STYLE_PATH, path.at, path.n);
+    buf_free(&path);
 }
 
 static bool add_contents(struct state_table *t, const struct pair *p, struct cell *c,
@@ -410,15 +378,36 @@ static bool subject(struct view *v, uint64_t row, struct subject *out, struct er
     return true;
 }
 
+/* The row of a path that either state has. */
+static uint64_t row_of(const struct state_table *t, const char *path)
+{
+    size_t low = 0, high = t->rows.n - t->later.at.n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (state_compare_paths(shown(&t->rows.at[middle])->path, path) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low + 1;
+}
+
 static uint64_t find(struct view *v, const struct subject *s)
 {
-    const struct state_table *t = (struct state_table *)v;
+    struct state_table *t = (struct state_table *)v;
+    struct buf path = {0};
+    struct state_name name;
+    uint64_t row = 0;
 
-    for (size_t i = 0; s->kind == SUBJECT_FILE && settled(t) && i < t->rows.n; i++)
-        for (int side = 0; side < SIDES; side++)
-            if (t->rows.at[i].at[side] && t->rows.at[i].at[side]->file == s->number)
-                return i + 1;
-    return 0;
+    for (int side = 0; s->kind == SUBJECT_FILE && settled(t) && side < SIDES; side++) {
+        if (!state_find_file(side_state(t, (enum side)side), (uint32_t)s->number, &path, &name))
+            continue;
+        uint64_t of_side = row_of(t, name.path);
+        row = !row || of_side < row ? of_side : row;
+    }
+    buf_free(&path);
+    return row;
 }
 
 uint64_t state_view_version(const struct view *v)
@@ -440,10 +429,7 @@ uint64_t state_view_first(struct view *v)
 {
     struct state_table *t = (struct state_table *)v;
 
-    for (size_t i = 0; settled(t) && i < t->rows.n; i++)
-        if (!as_expected(t, &t->rows.at[i]))
-            return i + 1;
-    return 0;
+    return settled(t) ? t->first : 0;
 }
 
 static void close_view(struct view *v)

@@ -435,7 +435,8 @@ static bool add_symbols(struct maker *m, const char *path, struct error *e)
     return done;
 }
 
-bool made_session(const char *path, uint64_t events, enum made_kind kind, struct error *e)
+bool made_session(const char *path, uint64_t events, uint64_t files, enum made_kind kind,
+                  struct error *e)
 {
     struct maker m = {.kind = kind, .events = events, .random = 88172645463325252U};
     unsigned char bytes[BYTES_MAX];
@@ -454,6 +455,8 @@ bool made_session(const char *path, uint64_t events, enum made_kind kind, struct
     recording_file(m.r, FILE_DIRECTORY, "");
     recording_image_file(m.r, FILE_ROOT, FILE_DIRECTORY, 0755, 0, NULL);
     start_threads(&m);
+    for (uint64_t i = 0; i < files; i++)
+        find_file(&m, "file", i);
     while (recording_events(m.r) < events)
         thread_turn(&m, &m.threads[next_random(&m) % THREADS]);
     return recording_finish(m.r, e) && add_symbols(&m, path, e);

@@ -17,6 +17,8 @@
 
 enum made_kind { MADE_PLAIN, MADE_RICH };
 
-bool made_session(const char *path, uint64_t events, enum made_kind kind, struct error *e);
+/* files: how many more are there before the run, empty, which nobody touches. */
+bool made_session(const char *path, uint64_t events, uint64_t files, enum made_kind kind,
+                  struct error *e);
 
 #endif

@@ -111,7 +111,7 @@ static bool run_apart(const char *path, uint64_t events, const struct model *mod
         struct error e = {0};
         struct result result = {0};
         bool done =
-            out ? analyse(path, model, &result, &e) : made_session(path, events, MADE_PLAIN, &e);
+            out ? analyse(path, model, &result, &e) : made_session(path, events, 0, MADE_PLAIN, &e);
         if (!done)
             fprintf(stderr, "scale: %s\n", e.text);
         done = done && write(pipes[1], &result, sizeof result) == (ssize_t)sizeof result;

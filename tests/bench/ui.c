@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * How long people wait for the debugger: from a key to the finished frame, on a session of a
- * million events, beside one of a thousand in the same run. Fails when it is too long.
+ * million events, beside one of a thousand in the same run; and on one of a hundred thousand files.
+ * Fails when it is too long.
  *
  *     ui [EVENTS [FACTOR]]        PROGRAM: the flotsam that is measured on a terminal
  *
- *     ui check|use SESSION        one part of it, in this process, and which frames were slow
+ *     ui check|use|many SESSION   one part of it, in this process, and which frames were slow
  *
  * FACTOR makes the limits in milliseconds larger, for machines that do other things besides.
  */
@@ -32,7 +33,7 @@ enum { GROWTH_LIMIT = 6 };
 static const enum measure constant[] = {MEASURE_MOVING,    MEASURE_PAGING,   MEASURE_ENDS,
                                         MEASURE_SWITCHING, MEASURE_STEPPING, MEASURE_SELECTING};
 
-enum { EVENTS = 1000000, BASELINE = 1000, PERCENT_HIGH = 99 };
+enum { EVENTS = 1000000, BASELINE = 1000, EVENTS_A_FILE = 10, PERCENT_HIGH = 99 };
 
 /* ---- samples ---- */
 
@@ -76,11 +77,11 @@ void samples_take(struct samples *s, struct frames *out)
 
 /* ---- one after the other, each in a process of its own ---- */
 
-enum step { MAKE, FIRST, USE, LEAVE, GIVE_UP, STEPS };
+enum step { MAKE, FIRST, USE, LEAVE, GIVE_UP, STEPS, MANY };
 
 struct job {
     const char *path;
-    uint64_t events;
+    uint64_t events, files;
     double took;   /* LEAVE: how long, */
     uint64_t left; /* and when it was done; the process goes after that */
     struct figures figures;
@@ -90,7 +91,7 @@ static bool run_step(struct job *job, enum step step, struct error *e)
 {
     switch (step) {
     case MAKE:
-        return made_session(job->path, job->events, MADE_RICH, e);
+        return made_session(job->path, job->events, job->files, MADE_RICH, e);
     case FIRST:
         return ui_first(job->path, &job->figures, e);
     case USE:
@@ -99,6 +100,8 @@ static bool run_step(struct job *job, enum step step, struct error *e)
         return ui_leave(job->path, false, &job->took, &job->left, e);
     case GIVE_UP:
         return ui_leave(job->path, true, &job->took, &job->left, e);
+    case MANY:
+        return ui_many(job->path, &job->figures, e);
     case STEPS:
         break;
     }
@@ -153,6 +156,17 @@ static bool measure(const char *path, uint64_t events, struct figures *out)
         fprintf(stderr, "ui: %s\n", e.text);
         return false;
     }
+    return unlink(path) == 0;
+}
+
+/* The run is short: what counts are its files. */
+static bool measure_many(const char *path, uint64_t files, struct figures *out)
+{
+    struct job job = {.path = path, .events = BASELINE, .files = files};
+
+    if (!run_apart(&job, MAKE) || !run_apart(&job, MANY))
+        return false;
+    out->frames[MEASURE_MANY] = job.figures.frames[MEASURE_MANY];
     return unlink(path) == 0;
 }
 
@@ -223,12 +237,18 @@ static bool judge(const struct figures *f, const struct figures *base, double fa
     return held;
 }
 
-/* "check" or "use". */
-static int run_part(const char *part, const char *session)
+static enum step part_step(const char *part)
+{
+    return !strcmp(part, "check")  ? FIRST
+           : !strcmp(part, "use")  ? USE
+           : !strcmp(part, "many") ? MANY
+                                   : STEPS;
+}
+
+static int run_part(enum step step, const char *session)
 {
     struct job job = {.path = session, .figures.slow = FRAME_LIMIT / 5};
     struct error e;
-    enum step step = !strcmp(part, "check") ? FIRST : USE;
 
     if (!run_step(&job, step, &e)) {
         fprintf(stderr, "ui: %s\n", e.text);
@@ -260,8 +280,8 @@ int main(int argc, char **argv)
     /* The debugger's worker is this program again. */
     if (argc == 3 && !strcmp(argv[1], "worker"))
         return !worker_serve(argv[2], STDIN_FILENO, STDOUT_FILENO, &e);
-    if (argc == 3 && (!strcmp(argv[1], "check") || !strcmp(argv[1], "use")))
-        return run_part(argv[1], argv[2]);
+    if (argc == 3 && part_step(argv[1]) != STEPS)
+        return run_part(part_step(argv[1]), argv[2]);
     uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : EVENTS;
     double factor = argc > 2 ? strtod(argv[2], NULL) : 1;
     if (!mkdtemp(folder)) {
@@ -272,7 +292,8 @@ int main(int argc, char **argv)
     /* Nothing of the person who runs it is read. */
     setenv("XDG_CONFIG_HOME", folder, 1);
     setenv("XDG_STATE_HOME", folder, 1);
-    bool done = measure(path, BASELINE, &base) && measure(path, events, &large);
+    bool done = measure(path, BASELINE, &base) && measure(path, events, &large) &&
+                measure_many(path, events / EVENTS_A_FILE, &large);
     unlink(path);
     clean_up(folder);
     if (!done)

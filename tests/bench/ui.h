@@ -25,6 +25,7 @@
     X(SORTING, "sorting")                                                                          \
     X(SWITCHING, "switching views")                                                                \
     X(STEPPING, "stepping in a schedule")                                                          \
+    X(MANY, "stepping among many files")                                                           \
     X(TOGGLING, "toggling ops")                                                                    \
     X(SELECTING, "selecting in the graph")                                                         \
     X(TERMINAL, "on a terminal")
@@ -62,6 +63,9 @@ bool ui_first(const char *session, struct figures *out, struct error *e);
 
 /* Opens it again and uses everything. */
 bool ui_use(const char *session, struct figures *out, struct error *e);
+
+/* Opens one that has many files, and steps. */
+bool ui_many(const char *session, struct figures *out, struct error *e);
 
 /* Leaves it, at once or when everything is there: how many ms that took, and when it was done, by
  * the clock. */

@@ -368,6 +368,27 @@ bool ui_use(const char *session, struct figures *out, struct error *e)
     return true;
 }
 
+/* Each step is looked at until all of its files are compared, or until the next comes. */
+bool ui_many(const char *session, struct figures *out, struct error *e)
+{
+    static const char *const desks[] = {"schedule", "state"};
+    static const char *const moves[] = {"step-back", "step", "sync-back", "step-back 50", "step"};
+    struct use u;
+
+    if (!open_session(&u, session, out, e))
+        return false;
+    for (size_t k = 0; k < sizeof desks / sizeof *desks; k++) {
+        order(&u, desks[k]);
+        for (int i = 0; i < KEYS / 4; i++) {
+            const char *move = moves[(size_t)i % (sizeof moves / sizeof *moves)];
+            press(&u, MEASURE_MANY, move, i % 3);
+            go_on(&u, MEASURE_MANY, move);
+        }
+    }
+    end(&u, out);
+    return true;
+}
+
 bool ui_leave(const char *session, bool at_once, double *took, uint64_t *left, struct error *e)
 {
     struct use u = {0};

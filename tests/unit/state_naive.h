@@ -331,10 +331,29 @@ static char *naive_describe(struct naive *n)
     return description_end(&d);
 }
 
+/* What a walk visits is found by its path, and by its file under the first of its names. */
+static void is_found(struct state *s, const struct state_name *name)
+{
+    struct buf path = {0};
+    struct state_name found;
+    assert_true(state_find(s, name->path, &found));
+    assert_int_equal(found.file, name->file);
+    assert_int_equal(found.size, name->size);
+    assert_int_equal(state_find_file(s, name->file, &path, &found), name->file != FILE_ROOT);
+    if (name->file != FILE_ROOT) {
+        int order = state_compare_paths(found.path, name->path);
+        assert_true(name->names == 1 ? order == 0 : order <= 0);
+        assert_true(state_find(s, buf_string(&path), &found));
+        assert_int_equal(found.file, name->file);
+    }
+    buf_free(&path);
+}
+
 static bool state_describe_name(void *data, const struct state_name *name)
 {
     struct description *d = data;
     struct error e;
+    is_found(d->state, name);
     if (name->kind == FILE_OTHER)
         return true;
     char *bytes = xmalloc(name->size + 1);

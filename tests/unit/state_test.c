@@ -560,6 +560,29 @@ static void every_set_of_ops_gives_what_the_plainest_way_gives(void **unused)
     map_free(&same[1]);
 }
 
+static void what_has_no_name_is_not_found(void **state)
+{
+    static const char *const others[] = {"c", "a/", "/a", "/", "a/c", "b/c", "a//c", "ab", "a/."};
+    struct hand *h = *state;
+    struct buf path = {0};
+    struct state_name found;
+    uint64_t remove = program_does(
+        h->p, (struct event){
+                  .call = CALL_UNLINK, .dir = 1, .name = B, .file = 3, .traits = EVENT_LAST_NAME});
+    apply(h, (struct op){.kind = OP_SIZE, .file = 3, .size = 100});
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(state_find(h->s, others[i], &found));
+    assert_true(state_find(h->s, "", &found));
+    assert_int_equal(found.kind, FILE_DIRECTORY);
+    assert_true(state_find_file(h->s, 3, &path, &found));
+    assert_string_equal(found.path, "b");
+    apply_name(h, remove);
+    assert_false(state_find(h->s, "b", &found));
+    assert_false(state_find_file(h->s, 3, &path, &found));
+    assert_false(state_find_file(h->s, 17, &path, &found));
+    buf_free(&path);
+}
+
 static void names_that_are_one_file_have_another_hash_than_two_like_files(void **state)
 {
     struct hand *h = *state;
@@ -600,6 +623,7 @@ int main(void)
         by_hand(a_replaced_name_goes_without_the_rename),
         by_hand(a_failed_read_leaves_the_state_as_it_was),
         by_hand(many_small_patches_of_one_block_are_all_there),
+        by_hand(what_has_no_name_is_not_found),
         by_hand(names_that_are_one_file_have_another_hash_than_two_like_files),
         cmocka_unit_test(every_set_of_ops_gives_what_the_plainest_way_gives),
     };

@@ -84,6 +84,103 @@ static void names_that_are_old_or_not_there(void **state)
     walk_states_free(states);
 }
 
+/* --- Very many ----------------------------------------------------------------------------- */
+
+enum { MANY = 5000, SCRAMBLE = 2741 }; /* no common divisor */
+
+/* A folder of many files, and names that stand around it in the order of a tree. */
+static void record_many(struct debug *d)
+{
+    static const char *const others[] = {"many-", "many.b", "man", "z"};
+    struct recording *r = d->run->r;
+    char name[32];
+    uint32_t folder = recording_file(r, FILE_DIRECTORY, "many");
+    recording_image_file(r, folder, FILE_DIRECTORY, 0755, 0, NULL);
+    recording_image_name(r, FILE_ROOT, "many", folder);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "%d", i * SCRAMBLE % MANY);
+        uint32_t file = recording_file(r, FILE_REGULAR, name);
+        recording_image_file(r, file, FILE_REGULAR, 0644, 0, NULL);
+        recording_image_name(r, folder, name, file);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        debug_create(d->run, others[i], 0x100);
+    debug_analyse(d, "ext4");
+}
+
+/* How many slices it takes, each as short as can be, when the states are there. */
+static int slices(struct view *v, struct walk_states *states)
+{
+    struct error e;
+    bool done = false;
+    int n = 0;
+    while (!done)
+        assert_true(walk_states_settle(states, 0, &done, &e));
+    for (done = false; !done; n++)
+        assert_true(state_view_settle(v, 0, &done, &e));
+    return n;
+}
+
+static void assert_as_anew(struct view *v, struct debug *d, struct walk_states *states)
+{
+    struct view *fresh = state_view(states, d->analysis, d->walk);
+    char *text = xstrdup(settled(fresh, state_view_settle));
+    assert_string_equal(view_text(v), text);
+    assert_int_equal(state_view_first(v), state_view_first(fresh));
+    free(text);
+    fresh->ops->close(fresh);
+}
+
+/* No slice goes through all names, so that no key waits for that. */
+static void many_names_are_compared_in_slices(void **state)
+{
+    enum { NAMES_A_SLICE = 1024 };
+    struct debug *d = *state;
+    record_many(d);
+    struct walk_states *states = begin(d);
+    struct view *v = state_view(states, d->analysis, d->walk);
+    int first = slices(v, states);
+    assert_in_range(first, 2 * MANY / NAMES_A_SLICE, 3 * MANY);
+    assert_int_equal(v->ops->count(v), MANY + 5);
+    for (uint64_t row = 2; row <= v->ops->count(v); row++) {
+        char *above = xstrdup(state_view_path(v, row - 1));
+        assert_true(state_compare_paths(above, state_view_path(v, row)) < 0);
+        free(above);
+    }
+    assert_string_equal(state_view_path(v, 2), "many");
+    assert_string_equal(state_view_path(v, MANY + 3), "many-");
+    /* The run without a crash is as it was: it is not gone through again. */
+    walk_lose(d->walk, debug_op(d, 4));
+    assert_in_range(slices(v, states), MANY / NAMES_A_SLICE, first * 3 / 4);
+    assert_string_equal(state_view_path(v, state_view_first(v)), "z");
+    assert_as_anew(v, d, states);
+    v->ops->close(v);
+    walk_states_free(states);
+}
+
+static void a_step_while_names_are_compared_begins_anew(void **state)
+{
+    struct debug *d = *state;
+    record_many(d);
+    struct walk_states *states = begin(d);
+    struct view *v = state_view(states, d->analysis, d->walk);
+    struct error e;
+    int all = slices(v, states);
+    for (int cut = 1; cut < all; cut += 29) {
+        bool done = false;
+        walk_begin_prefix(d->walk, cut % 2 ? NO_OP : debug_op(d, 2)); /* other names of both */
+        for (int i = 0; i < cut; i++)
+            assert_true(state_view_settle(v, 0, &done, &e));
+        assert_non_null(strstr(view_text(v), done ? "many" : " the "));
+        walk_begin_run(d->walk);
+        walk_lose(d->walk, debug_op(d, 3));
+        settled(v, state_view_settle);
+        assert_as_anew(v, d, states);
+    }
+    v->ops->close(v);
+    walk_states_free(states);
+}
+
 /* --- Names from anywhere ------------------------------------------------------------------- */
 
 static void names_and_contents_are_shown_safely_and_in_order(void **state)
@@ -247,6 +344,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         debug_case(what_is_as_expected_and_what_is_missing),
         debug_case(names_that_are_old_or_not_there),
+        own_case(many_names_are_compared_in_slices),
+        own_case(a_step_while_names_are_compared_begins_anew),
         own_case(names_and_contents_are_shown_safely_and_in_order),
         debug_case(text_is_compared_by_lines),
         debug_case(bytes_are_compared_where_it_is_no_text),
