@@ -7,7 +7,7 @@
 
 #include "engine/mem.h"
 #include "tui/words.h"
-#include "views/behaviours.h"
+#include "views/behaviour.h"
 #include "views/bug.h"
 #include "views/difference.h"
 #include "views/group.h"
@@ -236,15 +236,13 @@ void follow_node(struct debugger *d)
 void follow_behaviour(struct debugger *d)
 {
     struct subject s;
-    struct error e;
 
     if (!main_subject(d, &s) || !d->loaded)
         show(d, companion(d, 1), "Behaviour", NULL, NULL);
     else
         show(d, companion(d, 1), "Its ops",
-             behaviour_ops_view(d->findings.analysis, (uint32_t)s.number,
-                                d->walking ? d->walk : NULL, &e),
-             &e);
+             behaviour_view(d->findings.analysis, (uint32_t)s.number, d->walking ? d->walk : NULL),
+             NULL);
 }
 
 void follow_group(struct debugger *d)

@@ -7,9 +7,6 @@
 
 #include "engine/mem.h"
 #include "engine/report.h"
-#include "views/lines.h"
-#include "views/op_words.h"
-#include "views/schedule.h"
 
 enum { NUMBER, FUNCTION, THREAD, OPS, EVENTS, GROUPS, FLAGS, COLUMNS };
 
@@ -178,33 +175,4 @@ json_t *behaviours_view_json(struct view *v, uint64_t row, struct error *e)
     json_object_set_new(out, "groups", joined);
     json_object_set_new(out, "flags", flags);
     return out;
-}
-
-/* ---- one of them ---- */
-
-struct view *behaviour_ops_view(struct analysis *a, uint32_t behaviour, const struct walk *walk,
-                                struct error *e)
-{
-    const struct behaviour *b = &a->behaviours->at[behaviour];
-    uint32_t *ops = xcalloc(b->ops + 1, sizeof *ops);
-    size_t n = behaviour_ops(a->behaviours, b, ops);
-    struct lines *l = lines_new("behaviour");
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < n; i++) {
-        struct cell *c =
-            lines_add(l, i ? "" : "ops", (struct subject){.kind = SUBJECT_OP, .number = ops[i]});
-        if (walk) {
-            schedule_mark(c, schedule_mark_of(walk, ops[i]));
-            cell_gap(c);
-        }
-        cell_add(c, STYLE_NUMBER, "op %" PRIu32 " ", ops[i]);
-        ok = op_what(c, a, ops[i], e);
-    }
-    free(ops);
-    struct view *v = lines_view(l);
-    if (ok)
-        return v;
-    v->ops->close(v);
-    return NULL;
 }

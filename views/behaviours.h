@@ -11,17 +11,11 @@
 
 #include "engine/analysis.h"
 #include "engine/group.h"
-#include "engine/walk.h"
 #include "views/view.h"
 
 /* Both must outlive the view. */
 struct view *behaviours_view(struct analysis *a, const struct groups *groups);
 json_t *behaviours_view_json(struct view *v, uint64_t row, struct error *e);
-
-/* The ops of one, a line each; with their marks in a schedule, NULL: without. NULL with an error.
- */
-struct view *behaviour_ops_view(struct analysis *a, uint32_t behaviour, const struct walk *walk,
-                                struct error *e);
 
 /* Whose work a behaviour is: "set_current", or of stores "type bucket at table 128". */
 void behaviour_words(struct cell *c, struct analysis *a, const struct behaviour *b);

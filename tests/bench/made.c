@@ -435,6 +435,19 @@ static bool add_symbols(struct maker *m, const char *path, struct error *e)
     return done;
 }
 
+/* One write, which makes a behaviour of very many ops. */
+static void write_large(struct maker *m, struct thread *t, uint64_t blocks)
+{
+    uint64_t size = blocks * OP_BLOCK_SIZE;
+
+    add_event(m, t,
+              (struct event){.call = CALL_WRITE,
+                             .file = t->data,
+                             .size = size,
+                             .result = (int64_t)size,
+                             .payload = PAYLOAD_ZEROS});
+}
+
 bool made_session(const char *path, uint64_t events, uint64_t files, enum made_kind kind,
                   struct error *e)
 {
@@ -457,6 +470,8 @@ bool made_session(const char *path, uint64_t events, uint64_t files, enum made_k
     start_threads(&m);
     for (uint64_t i = 0; i < files; i++)
         find_file(&m, "file", i);
+    if (files)
+        write_large(&m, &m.threads[0], 2 * files);
     while (recording_events(m.r) < events)
         thread_turn(&m, &m.threads[next_random(&m) % THREADS]);
     return recording_finish(m.r, e) && add_symbols(&m, path, e);

@@ -17,7 +17,8 @@
 
 enum made_kind { MADE_PLAIN, MADE_RICH };
 
-/* files: how many more are there before the run, empty, which nobody touches. */
+/* files: how many more are there before the run, empty, which nobody touches. With some, the first
+ * write of the run has twice as many blocks. */
 bool made_session(const char *path, uint64_t events, uint64_t files, enum made_kind kind,
                   struct error *e);
 

@@ -26,6 +26,7 @@
     X(SWITCHING, "switching views")                                                                \
     X(STEPPING, "stepping in a schedule")                                                          \
     X(MANY, "stepping among many files")                                                           \
+    X(LARGE, "at a large behaviour")                                                               \
     X(TOGGLING, "toggling ops")                                                                    \
     X(SELECTING, "selecting in the graph")                                                         \
     X(TERMINAL, "on a terminal")
@@ -64,7 +65,7 @@ bool ui_first(const char *session, struct figures *out, struct error *e);
 /* Opens it again and uses everything. */
 bool ui_use(const char *session, struct figures *out, struct error *e);
 
-/* Opens one that has many files, and steps. */
+/* Opens one that has many files and a large behaviour, and steps. */
 bool ui_many(const char *session, struct figures *out, struct error *e);
 
 /* Leaves it, at once or when everything is there: how many ms that took, and when it was done, by

@@ -368,6 +368,26 @@ bool ui_use(const char *session, struct figures *out, struct error *e)
     return true;
 }
 
+/* The largest is left and come back to; then its ops are looked through. */
+static void use_large(struct use *u)
+{
+    order(u, "behaviours");
+    order(u, "sort -ops");
+    order(u, "top");
+    for (int i = 0; i < KEYS; i++)
+        frame(u, MEASURE_LARGE, i % 2 ? "up" : "down");
+    order(u, "top");
+    order(u, "focus");
+    press(u, MEASURE_LARGE, "down", KEYS);
+    press(u, MEASURE_LARGE, "page-down", KEYS);
+    frame(u, MEASURE_LARGE, "bottom");
+    go_on(u, MEASURE_LARGE, "filter no such text anywhere");
+    go_on(u, MEASURE_LARGE, "filter");
+    go_on(u, MEASURE_LARGE, "search no such text anywhere");
+    frame(u, MEASURE_LARGE, "cancel");
+    order(u, "focus");
+}
+
 /* Each step is looked at until all of its files are compared, or until the next comes. */
 bool ui_many(const char *session, struct figures *out, struct error *e)
 {
@@ -377,6 +397,7 @@ bool ui_many(const char *session, struct figures *out, struct error *e)
 
     if (!open_session(&u, session, out, e))
         return false;
+    use_large(&u);
     for (size_t k = 0; k < sizeof desks / sizeof *desks; k++) {
         order(&u, desks[k]);
         for (int i = 0; i < KEYS / 4; i++) {

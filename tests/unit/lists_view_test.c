@@ -10,11 +10,13 @@
 #include <cmocka.h>
 
 #include <locale.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/debug_sample.h"
 #include "tests/unit/report_sample.h"
+#include "views/behaviour.h"
 #include "views/bookmarks.h"
 #include "views/fixes.h"
 #include "views/group.h"
@@ -247,6 +249,52 @@ static void behaviours_stand_side_by_side(void **state)
     environments_free(environments);
 }
 
+/* --- One behaviour ------------------------------------------------------------------------- */
+
+static size_t memory(void)
+{
+    struct mallinfo2 all = mallinfo2();
+    return all.uordblks + all.hblkhd;
+}
+
+/* It is opened anew for every row that is selected, and for all that happens while a check runs:
+ * that must not take longer for one write of a gigabyte. */
+static void ops_are_words_only_when_they_are_drawn(void **state)
+{
+    enum { BLOCKS = 2048, BLOCK = 4096, NUMBERS = 8 };
+    struct debug *d = *state;
+    uint32_t file = debug_create(d->run, "big", 0x100);
+    run_event(d->run, (struct event){.call = CALL_WRITE,
+                                     .file = file,
+                                     .path = run_string(d->run, "big"),
+                                     .size = BLOCKS * BLOCK,
+                                     .result = BLOCKS * BLOCK,
+                                     .payload = PAYLOAD_ZEROS,
+                                     .stack = debug_stack(d->run, 0x200)});
+    debug_analyse(d, "ext4");
+    size_t before = memory();
+    struct view *v = behaviour_view(d->analysis, d->analysis->behaviours->n - 1, NULL);
+    uint64_t n = v->ops->count(v);
+    assert_true(n > BLOCKS);
+    assert_true(memory() < before + n * NUMBERS + BLOCK);
+    for (uint64_t row = 1; row <= n; row++) {
+        struct subject s = view_subject(v, row);
+        assert_int_equal(s.kind, SUBJECT_OP);
+        assert_int_equal(v->ops->find(v, &s), row);
+    }
+    assert_int_equal(v->ops->find(v, &(struct subject){SUBJECT_OP, d->analysis->graph->n, NULL}),
+                     0);
+    assert_int_equal(v->ops->find(v, &(struct subject){SUBJECT_EVENT, 2, NULL}), 0);
+    assert_string_equal(view_row(v, 1), "ops|op 1 write big 0+4096 alloc");
+    assert_string_equal(view_row(v, n), "|op 4096 write big 8384512+4096 data");
+    v->ops->close(v);
+    walk_lose(d->walk, (uint32_t)d->analysis->graph->n - 1);
+    v = behaviour_view(d->analysis, d->analysis->behaviours->n - 1, d->walk);
+    assert_string_equal(view_row(v, 1), "ops|*  op 1 write big 0+4096 alloc");
+    assert_int_equal(view_style(v, 1, "*"), STYLE_OP_PERSISTED);
+    v->ops->close(v);
+}
+
 #define own_case(function) cmocka_unit_test_setup_teardown(function, debug_begin, debug_tear_down)
 
 int main(void)
@@ -260,6 +308,7 @@ int main(void)
         debug_case(bookmarks_are_events_or_ops),
         own_case(a_group_shows_who_stands_for_whom),
         own_case(behaviours_stand_side_by_side),
+        own_case(ops_are_words_only_when_they_are_drawn),
     };
     setlocale(LC_ALL, "C");
     return cmocka_run_group_tests(tests, NULL, NULL);
