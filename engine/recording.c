@@ -77,6 +77,7 @@ struct recording {
     enum { RUNNING, FINISH, STOP, ERASE } order;
     enum { STARTING, STARTED, NOT_STARTED } state;
     const char *path; /* the caller's, while it waits for the start */
+    size_t carried;   /* once it has STARTED: see recording_carried */
     struct error error;
 
     atomic_bool failed;
@@ -187,7 +188,9 @@ static void *writer(void *data)
     bool ok = store_create(&store, r->path, &e);
     pthread_mutex_lock(&r->lock);
     r->state = ok ? STARTED : NOT_STARTED;
-    if (!ok)
+    if (ok)
+        r->carried = store_carried(store);
+    else
         r->error = e;
     pthread_cond_broadcast(&r->space);
     if (ok)
@@ -275,6 +278,11 @@ bool recording_create(struct recording **out, const char *path, struct error *e)
     r->path = NULL;
     *out = r;
     return true;
+}
+
+size_t recording_carried(const struct recording *r)
+{
+    return r->carried;
 }
 
 /* Says that size bytes more wait for the writer. Called with the lock held; the only place where

@@ -26,8 +26,12 @@
 struct recording;
 
 /* Creates the session file (an existing file is an error unless it is empty or a session, which is
- * then replaced) and starts the writer thread. */
+ * then replaced) and starts the writer thread. What was said of the bugs of a session that can be
+ * read is carried over. */
 bool recording_create(struct recording **out, const char *path, struct error *e);
+
+/* Of how many bugs. */
+size_t recording_carried(const struct recording *r);
 
 /* A fact about the run, kept as text under a key. See the table of keys in engine/session.h. */
 void recording_meta(struct recording *r, const char *key, const char *value);
@@ -79,7 +83,8 @@ uint64_t recording_events(const struct recording *r);
 /* Writes what is left, marks the session complete (unless it failed), makes it durable, frees r. */
 bool recording_finish(struct recording *r, struct error *e);
 
-/* Stops without marking the session complete, frees r. With erase the file is removed. */
+/* Stops without marking the session complete, frees r. With erase the file is removed,
+ * unless it is the only place of what was said of an older session's bugs. */
 void recording_abandon(struct recording *r, bool erase);
 
 #endif

@@ -12,9 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/log.h"
 #include "engine/mem.h"
 #include "engine/session_block.h"
 #include "engine/session_schema.h"
+#include "engine/triage.h"
 
 enum {
     /* A reader holds the file for the length of one query; one that holds it longer than this is
@@ -30,6 +32,7 @@ struct store {
     struct packer *packer;
     struct buf block;
     uint64_t events; /* in the file so far */
+    size_t carried;  /* bugs of the session that was replaced of which something was said */
 };
 
 /* REPLACE, because the starting image or a fact may be told twice; the last word counts. */
@@ -174,37 +177,84 @@ static void erase_journal(const char *path)
     free(journal);
 }
 
-/* An empty file of our own under the name, at an absolute path. A session that was there is
- * unlinked, not emptied: whoever has it open may go on reading. */
-static char *fresh_file(const char *path, struct error *e)
+/* An empty file of our own beside the one that is wanted, whose absolute path becomes s->path. */
+static char *fresh_file(struct store *s, const char *path, struct error *e)
 {
     if (!may_replace(path, e))
         return NULL;
     char *old = realpath(path, NULL);
     const char *target = old ? old : path;
-    if (old && unlink(old) != 0) {
-        error_errno(e, "cannot replace %s", path);
-        free(old);
-        return NULL;
-    }
-    erase_journal(target);
-    int fd = open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    char *absolute = fd >= 0 ? realpath(target, NULL) : NULL;
-    if (!absolute)
-        error_errno(e, "cannot create %s", path);
+    char *suffix = xasprintf(".new-%ld", (long)getpid());
+    char *beside = xasprintf("%s%s", target, suffix);
+    unlink(beside); /* another process of this number was killed */
+    int fd = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    char *fresh = fd >= 0 ? realpath(beside, NULL) : NULL;
+    if (fresh)
+        s->path = xstrndup(fresh, strlen(fresh) - strlen(suffix));
+    else
+        error_errno(e, old ? "cannot replace %s" : "cannot create %s", path);
     if (fd >= 0)
         close(fd);
+    free(beside);
+    free(suffix);
     free(old);
-    return absolute;
+    return fresh;
+}
+
+static bool open_file(struct store *s, const char *path, struct error *e)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
+        return fail(s, e);
+    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    return execute(s, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", e);
+}
+
+/* What was said of the bugs of the session that is replaced. One that cannot be read, or that is
+ * not there, stops no recording. */
+static bool carry_triage(struct store *s, struct error *e)
+{
+    struct session *old;
+    struct error why;
+    if (access(s->path, F_OK) != 0)
+        return true;
+    if (!session_open(&old, s->path, &why)) {
+        log_info(RECORD, "what was said of bugs before is not kept: %s", why.text);
+        return true;
+    }
+    bool done = triage_carry(old, s->db, &s->carried) || fail(s, e);
+    session_close(old);
+    return done;
 }
 
 static bool make_schema(struct store *s, struct error *e)
 {
     char *marks = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;",
                             SESSION_APPLICATION_ID, SESSION_FORMAT);
-    bool ok = execute(s, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; BEGIN", e) &&
-              execute(s, marks, e) && execute(s, session_schema, e) && execute(s, "COMMIT", e);
+    bool ok = execute(s, "BEGIN", e) && execute(s, marks, e) && execute(s, session_schema, e) &&
+              carry_triage(s, e) && execute(s, "COMMIT", e);
     free(marks);
+    return ok;
+}
+
+/* Makes the session under another name, and gives it its own when it is one: whenever we are
+ * killed, either the older session is there or what was said of its bugs is in the new one. The
+ * older one is not emptied: whoever has it open may go on reading. */
+static bool make_file(struct store *s, const char *path, struct error *e)
+{
+    char *fresh = fresh_file(s, path, e);
+    bool ok = fresh && open_file(s, fresh, e) && make_schema(s, e);
+    sqlite3_close(s->db);
+    s->db = NULL;
+    if (ok) {
+        erase_journal(s->path);
+        ok = rename(fresh, s->path) == 0 || error_errno(e, "cannot replace %s", path);
+    }
+    if (fresh && !ok) {
+        unlink(fresh);
+        erase_journal(fresh);
+    }
+    free(fresh);
     return ok;
 }
 
@@ -225,22 +275,20 @@ static bool prepare_all(struct store *s, struct error *e)
 
 bool store_create(struct store **out, const char *path, struct error *e)
 {
-    char *absolute = fresh_file(path, e);
-    if (!absolute)
-        return false;
     struct store *s = xcalloc(1, sizeof *s);
-    s->path = absolute;
     s->packer = packer_new();
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    bool ok = sqlite3_open_v2(absolute, &s->db, flags, NULL) == SQLITE_OK || fail(s, e);
-    if (ok)
-        sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
-    if (!ok || !make_schema(s, e) || !prepare_all(s, e)) {
-        store_close(s, true);
+    bool made = make_file(s, path, e);
+    if (!made || !open_file(s, s->path, e) || !prepare_all(s, e)) {
+        store_close(s, made);
         return false;
     }
     *out = s;
     return true;
+}
+
+size_t store_carried(const struct store *s)
+{
+    return s->carried;
 }
 
 /* Binds and runs the row at *at, and moves *at behind it. */
@@ -362,7 +410,7 @@ void store_close(struct store *s, bool erase)
     sqlite3_finalize(s->chunk);
     sqlite3_finalize(s->pack);
     sqlite3_close(s->db);
-    if (erase) {
+    if (erase && !s->carried) {
         unlink(s->path);
         erase_journal(s->path);
     }

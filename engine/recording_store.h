@@ -65,8 +65,12 @@ void batch_free(struct batch *b);
 
 struct store;
 
-/* Creates the file, replacing an older session but nothing else. */
+/* Creates the file, replacing an older session but nothing else. What was said of the older one's
+ * bugs is in it from the first moment (triage_carry). */
 bool store_create(struct store **out, const char *path, struct error *e);
+
+/* Of how many bugs. */
+size_t store_carried(const struct store *s);
 
 /* After a failure nothing more may be written; what was written before stays, and e says how much
  * that is. */
@@ -75,6 +79,7 @@ bool store_write(struct store *s, const struct batch *b, struct error *e);
 /* Marks the session complete and makes all of it durable. */
 bool store_finish(struct store *s, struct error *e);
 
+/* With erase the file is removed, unless that would lose what was carried over. */
 void store_close(struct store *s, bool erase);
 
 #endif

@@ -283,3 +283,46 @@ uint32_t bookmark_op(const struct graph *g, const struct bookmark *b)
     uint32_t first = graph_event_ops(g, b->event, &n);
     return b->place < n ? first + b->place : NO_OP;
 }
+
+/* ---- into the session of a new recording ---- */
+
+/* Nobody says something of more bugs; a hostile session may have rows without end. */
+enum { CARRIED_MAX = 10000 };
+
+static bool carry_row(sqlite3_stmt *row, sqlite3_stmt *insert)
+{
+    sqlite3_reset(insert);
+    for (int i = 0; i < sqlite3_column_count(row); i++)
+        sqlite3_bind_text(insert, i + 1, column_text(row, i), -1, SQLITE_TRANSIENT);
+    return sqlite3_step(insert) == SQLITE_DONE;
+}
+
+static bool carry_rows(sqlite3_stmt *rows, sqlite3_stmt *insert, size_t *bugs)
+{
+    enum triage_status status;
+    while (*bugs < CARRIED_MAX && sqlite3_step(rows) == SQLITE_ROW) {
+        if (!triage_status_find(column_text(rows, 1), &status, NULL))
+            continue;
+        if (!carry_row(rows, insert))
+            return false;
+        ++*bugs;
+    }
+    return true;
+}
+
+bool triage_carry(struct session *from, struct sqlite3 *to, size_t *bugs)
+{
+    sqlite3_stmt *insert = NULL;
+    sqlite3_stmt *rows = prepare(from, "SELECT cause, status, duplicate_of, note FROM triage "
+                                       "WHERE status <> 'new' OR note <> ''");
+    *bugs = 0;
+    if (!rows)
+        return true; /* nobody has said anything yet */
+    bool done = sqlite3_exec(to, schema, NULL, NULL, NULL) == SQLITE_OK &&
+                sqlite3_prepare_v2(to, "REPLACE INTO triage VALUES (?,?,?,?)", -1, &insert, NULL) ==
+                    SQLITE_OK &&
+                carry_rows(rows, insert, bugs);
+    sqlite3_finalize(insert);
+    sqlite3_finalize(rows);
+    return done;
+}

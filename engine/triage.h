@@ -36,6 +36,11 @@ bool triage_note(struct session *s, const json_t *bug, const char *note, struct 
  * duplicate of one that is not in the report has no duplicate_of. For report_load. */
 void triage_merge(struct session *s, json_t *report);
 
+/* Copies what is said of bugs into the database of a session that is to replace this one; *bugs
+ * gets of how many. What cannot be read of it is left. False when the other cannot be written:
+ * SQLite's error of `to` says why. */
+bool triage_carry(struct session *from, struct sqlite3 *to, size_t *bugs);
+
 /* ---- bookmarks ---- */
 
 /* The event itself, and none of its ops. */

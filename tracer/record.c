@@ -305,6 +305,7 @@ bool record_run(const struct record_options *options, struct record_result *resu
     bool done = false;
     struct recording *recording;
     if (program && recording_create(&recording, options->session, e)) {
+        result->carried = recording_carried(recording);
         /* The program may remove the working directory. */
         struct record_options absolute = *options;
         char *session = realpath(options->session, NULL);

@@ -8,6 +8,7 @@
 #define TRACER_RECORD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/error.h"
@@ -27,6 +28,7 @@ struct record_options {
 
 struct record_result {
     uint64_t events;
+    size_t carried;      /* bugs of which the session that was replaced said something */
     int status;          /* how the program ended, as wait() gives it */
     bool interrupted;    /* flotsam was told to stop, and ended the program */
     uint64_t mappings;   /* shared writable mappings of the data directory */

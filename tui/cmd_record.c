@@ -33,6 +33,9 @@ static void tell(const struct record_options *o, const struct record_result *res
     message("%s %s", o->argv[0], status);
     if (done)
         message("%" PRIu64 " events in %s", result->events, o->session);
+    if (result->carried)
+        message("kept what was said of %zu bug%s", result->carried,
+                result->carried == 1 ? "" : "s");
     if (o->verify_stacks) {
         message("stacks: %" PRIu64 " equal to libdw's, %" PRIu64 " different", result->stacks_same,
                 result->stacks_different);

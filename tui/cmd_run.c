@@ -187,6 +187,9 @@ static bool record_target(const struct config *c, const char *session, struct re
         message("recording once more, with the store tracer (backend = valgrind does so at once)");
         ok = record_once(c, session, dir, "valgrind", result, e);
     }
+    if (ok && result->carried)
+        message("kept what was said of %zu bug%s", result->carried,
+                result->carried == 1 ? "" : "s");
     free(dir);
     return ok;
 }

@@ -29,6 +29,22 @@ head -n 5 promises >fewer
 run 1 env FLOTSAM_STDOUT=fewer 'sample target/check' "$data"
 says '[0-9]+ keys are wrong'
 
+# What was said of a bug is said of it still when the run is recorded and checked anew.
+printf '%s\n' bugs 'status confirmed' 'note never synced' quit >say.script
+run 0 "$FLOTSAM" open "$session" --script say.script
+"$FLOTSAM" bugs "$session" --json | jq -c '[.bugs[] | [.status, .note]]' >triage
+grep -q '"confirmed","never synced"' triage || fail "nothing was said"
+run 1 "$FLOTSAM" run 'sample target' --batch
+says '^flotsam: kept what was said of 1 bug$'
+"$FLOTSAM" bugs "$session" --json | jq -c '[.bugs[] | [.status, .note]]' | diff triage - ||
+    fail "what was said of bugs is lost"
+run 0 "$FLOTSAM" record -o "$session" -- true
+says '^flotsam: kept what was said of 1 bug$'
+run 1 "$FLOTSAM" run 'sample target' --batch
+"$FLOTSAM" bugs "$session" --json | jq -c '[.bugs[] | [.status, .note]]' | diff triage - ||
+    fail "what was said of bugs is lost"
+[ "$(echo ./*.flotsam*)" = "./$session" ] || fail "more files than the session are left"
+
 # Again, by the config's name: the data directory was made by flotsam, so it is emptied.
 touch 'sample target/data/left-over'
 run 1 "$FLOTSAM" 'sample target/flotsam.ini' -o again.flotsam

@@ -223,6 +223,99 @@ static void a_killed_process_loses_nothing_that_it_said_was_kept(void **state)
     bookmarks_free(&list);
 }
 
+/* The same program, recorded once more into the file of the session before. */
+static void begin_again(struct run *f)
+{
+    struct error e;
+    session_close(f->s);
+    f->s = NULL;
+    f->position = 1;
+    must(recording_create(&f->r, f->path, &e), &e);
+    recording_file(f->r, FILE_DIRECTORY, ".");
+    recording_image_file(f->r, FILE_ROOT, FILE_DIRECTORY, 0755, 0, NULL);
+    recording_thread(f->r, recording_process(f->r, 1, 0), 1);
+}
+
+static void what_is_said_outlives_a_new_recording(void **state)
+{
+    struct run *f = *state;
+    struct error e;
+    uint32_t id;
+    struct bookmarks list;
+    promise_twice(f);
+    check(f, of_both, 2);
+    begin_again(f);
+    assert_int_equal(recording_carried(f->r), 0); /* nobody has said anything */
+    promise_twice(f);
+    check(f, of_both, 2);
+    must(triage_set(f->s, 1, TRIAGE_CONFIRMED, 0, &e), &e);
+    must(triage_set(f->s, 2, TRIAGE_DUPLICATE, 1, &e), &e);
+    must(triage_note(f->s, 2, "seen in March", &e), &e);
+    must(bookmark_add(f->s, 1, BOOKMARK_EVENT, "here", &id, &e), &e);
+    begin_again(f);
+    assert_int_equal(recording_carried(f->r), 2);
+    promise_twice(f);
+    check(f, of_both, 2);
+    expect(f, 0, "confirmed", "", 0);
+    expect(f, 1, "duplicate", "seen in March", 1);
+    must(bookmarks_load(&list, f->s, &e), &e); /* those marked events that are no more */
+    assert_int_equal(list.n, 0);
+    bookmarks_free(&list);
+    /* What was taken back is nothing that is said. */
+    must(triage_set(f->s, 2, TRIAGE_NEW, 0, &e), &e);
+    must(triage_note(f->s, 2, "", &e), &e);
+    begin_again(f);
+    assert_int_equal(recording_carried(f->r), 1);
+}
+
+/* Neither a recorder that fails nor one that is killed takes it along. */
+static void what_is_said_outlives_a_recording_that_fails(void **state)
+{
+    struct run *f = *state;
+    struct error e;
+    promise_twice(f);
+    check(f, of_both, 2);
+    must(triage_note(f->s, 2, "seen in March", &e), &e);
+    begin_again(f);
+    recording_abandon(f->r, true);
+    begin_again(f);
+    assert_int_equal(recording_carried(f->r), 1);
+    recording_abandon(f->r, false);
+    pid_t child = fork();
+    if (child == 0) {
+        begin_again(f);
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(child, NULL, 0);
+    begin_again(f);
+    assert_int_equal(recording_carried(f->r), 1);
+    promise_twice(f);
+    check(f, of_both, 2);
+    expect(f, 1, "new", "seen in March", 0);
+}
+
+static void a_damaged_session_stops_no_recording(void **state)
+{
+    struct run *f = *state;
+    struct error e;
+    char rubbish[4096];
+    promise_twice(f);
+    check(f, of_both, 2);
+    must(triage_note(f->s, 2, "seen in March", &e), &e);
+    session_close(f->s);
+    f->s = NULL;
+    FILE *file = fopen(f->path, "r+");
+    memset(rubbish, 'x', sizeof rubbish);
+    fseek(file, sizeof rubbish, SEEK_SET); /* the first page says what it is */
+    for (int i = 0; i < 30; i++)
+        fwrite(rubbish, 1, sizeof rubbish, file);
+    fclose(file);
+    begin_again(f);
+    promise_twice(f);
+    check(f, of_both, 2);
+    expect(f, 1, "new", "", 0);
+}
+
 static void bookmarks_mark_events_and_ops(void **state)
 {
     struct run *f = *state;
@@ -274,6 +367,9 @@ int main(void)
         run_case(nonsense_is_refused),
         run_case(old_reports_can_be_triaged),
         run_case(a_killed_process_loses_nothing_that_it_said_was_kept),
+        run_case(what_is_said_outlives_a_new_recording),
+        run_case(what_is_said_outlives_a_recording_that_fails),
+        run_case(a_damaged_session_stops_no_recording),
         run_case(bookmarks_mark_events_and_ops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
