@@ -32,12 +32,27 @@ static bool store(struct analysis *a, struct exploration *x, const struct bugs *
     return report_store_try(report, a->session, e);
 }
 
+/* A checker that is given now, and can be run, stays with the session, for the debugger and the
+ * next check, unless the session has its target's, and where that runs is here; a session that
+ * cannot be written does without. */
+static void keep_checker(struct session *s, const char *checker)
+{
+    const char *folder = session_meta(s, "folder");
+    bool of_target = session_meta(s, "strategy") && folder && access(folder, X_OK) == 0;
+    char *here = of_target ? NULL : realpath(".", NULL);
+
+    if (here && session_set_meta(s, "checker", checker, NULL))
+        session_set_meta(s, "folder", here, NULL);
+    free(here);
+}
+
 /* One check: the causes are looked for while states are gone through. */
 struct checking {
     const struct check_options *options;
     struct analysis *analysis;
     struct exploration *exploration;
     struct bug_finder *finder;
+    bool keeps_checker; /* it is not the session's yet, and is to be */
 };
 
 static bool settled(void *data, struct exploration *x, size_t number, struct error *e)
@@ -47,6 +62,9 @@ static bool settled(void *data, struct exploration *x, size_t number, struct err
     const struct explored *states;
     const struct bug *fresh;
     exploration_states(x, &states);
+    if (c->keeps_checker)
+        keep_checker(c->analysis->session, o->explore.checker);
+    c->keeps_checker = false;
     if (o->inconsistent && states[number].verdict > VERDICT_CONSISTENT)
         o->inconsistent(o->explore.data, number + 1, &states[number]);
     if (!bug_finder_take(c->finder, &states[number], &fresh, e))
@@ -109,7 +127,9 @@ static bool knows_less(struct session *s, const json_t *report, const struct exp
 static bool explore(struct analysis *a, const struct check_options *options,
                     struct report_times *times, json_t **report, struct error *e)
 {
-    struct checking c = {.options = options, .analysis = a};
+    struct checking c = {.options = options,
+                         .analysis = a,
+                         .keeps_checker = options->explore.checker && !options->explore.cwd};
     struct bugs *bugs = NULL;
     uint64_t begin = clock_now();
     bool done = find_bugs(&c, &bugs, e);
@@ -149,20 +169,6 @@ bool check_run(struct session *s, const struct check_options *options, json_t **
     return done;
 }
 
-/* A checker that is given now stays with the session, for the debugger and the next check, unless
- * the session has its target's, and where that runs is here; a session that cannot be written does
- * without. */
-static void keep_checker(struct session *s, const char *checker)
-{
-    const char *folder = session_meta(s, "folder");
-    bool of_target = session_meta(s, "strategy") && folder && access(folder, X_OK) == 0;
-    char *here = of_target ? NULL : realpath(".", NULL);
-
-    if (here && session_set_meta(s, "checker", checker, NULL))
-        session_set_meta(s, "folder", here, NULL);
-    free(here);
-}
-
 uint64_t check_setting(struct session *s, const char *key, uint64_t otherwise)
 {
     const char *text = session_meta(s, key);
@@ -177,11 +183,9 @@ bool check_complete(struct check_options *options, struct session *s, struct err
     struct explore_options *x = &options->explore;
     const char *told = session_meta(s, "acknowledgements");
     x->dir = session_meta(s, "directory");
-    if (!x->checker) { /* a checker that is given now is looked for here */
+    if (!x->checker) { /* one that is given now is looked for here, and stays: keep_checker */
         x->checker = session_meta(s, "checker");
         x->cwd = session_meta(s, "folder");
-    } else if (!x->cwd) {
-        keep_checker(s, x->checker);
     }
     if (told && !strcmp(told, "no") && !options->told_given)
         x->acknowledgements = false;

@@ -163,6 +163,35 @@ static bool set_choice(const struct config_key *key, const char *value, const ch
     return false;
 }
 
+/* What a hand that means {dir} may write. Perl has a {die} of its own. */
+static bool is_nearly_dir(const char *word)
+{
+    static const char meant[] = "dir";
+    size_t n = strlen(word), known = sizeof meant - 1;
+    if (!strcmp(word, meant) || !strcmp(word, "die"))
+        return false;
+    return nearest_distance(word, meant) <= 1 || !strncasecmp(word, meant, known) ||
+           (n > known && !strcasecmp(word + n - known, meant));
+}
+
+bool config_command_sound(const char *command, struct error *e)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    for (const char *at = strchr(command, '{'); at; at = strchr(at + 1, '{')) {
+        size_t n = strspn(at + 1, letters);
+        if (at[1 + n] != '}' || (at > command && at[-1] == '$'))
+            continue;
+        char *word = xstrndup(at + 1, n);
+        bool sound =
+            !is_nearly_dir(word) ||
+            error_set(e, "{%s} stands for nothing; did you mean {dir}, the data directory?", word);
+        free(word);
+        if (!sound)
+            return false;
+    }
+    return true;
+}
+
 static bool set_value(struct config *c, const struct config_key *key, const char *value,
                       const char *origin, struct error *e)
 {
@@ -186,6 +215,8 @@ static bool set_value(struct config *c, const struct config_key *key, const char
         if (*value == '\0')
             return error_set(e, "%s: %s is empty; leave the line out or give it a value", origin,
                              key->name);
+        if (key->type == CONFIG_COMMAND && !config_command_sound(value, e))
+            return error_prefix(e, "%s: %s", origin, key->name);
         break;
     }
     char **text = at;

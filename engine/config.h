@@ -99,6 +99,10 @@ bool config_switch_value(const struct config *c, const char *name);
 /* The data directory as an absolute path. The caller frees it. */
 char *config_data_dir(const struct config *c);
 
+/* False where a command has something that was surely to be {dir}: {dri}, {DIR}, {directory}. Other
+ * words in braces are a shell's, awk's or Perl's. */
+bool config_command_sound(const char *command, struct error *e);
+
 /* A command with {dir} replaced, quoted as the place in the command needs it: bare, or inside
  * single or double quotes. The caller frees it. */
 char *config_command(const char *command, const char *dir);

@@ -206,6 +206,7 @@ void exploration_free(struct exploration *x)
         free((void *)(uintptr_t)x->states.at[i].schedule.lost);
     vec_free(&x->states);
     vec_free(&x->units);
+    exploration_drop_held(x);
     map_free(&x->seen);
     free(x->checker);
     free(x);
@@ -281,7 +282,7 @@ static bool keep_verdict(struct exploration *x, const struct pool_verdict *from,
         state->verdict = verdict.kind;
         x->counts.tested++;
         x->counts.inconsistent += verdict_is_bad(&verdict);
-        done = verdicts_add(x->verdicts, &state->key, &verdict, e);
+        done = exploration_keep_verdict(x, &state->key, &verdict, e);
     }
     verdict_clear(&verdict);
     return done;
@@ -336,13 +337,14 @@ static struct verdict_key key_at(struct exploration *x, uint64_t told_until)
     return verdict_key(state_hash(stepper_state(x->stepper)), hash, x->checker);
 }
 
-/* What the session says of it already. A checker that hung may not with more time than it had. */
+/* What the session says of it already. A checker that hung may not with more time than it had, and
+ * one that could not be run may be able to now. */
 static bool find_verdict(struct exploration *x, const struct verdict_key *key, struct verdict *out)
 {
     if (!verdicts_find(x->verdicts, key, out))
         return false;
     bool had_less = x->options.timeout <= 0 || out->seconds < x->options.timeout;
-    if (out->kind != VERDICT_HUNG || !had_less)
+    if ((out->kind != VERDICT_HUNG || !had_less) && !exploration_says_nothing(x, out))
         return true;
     verdict_clear(out);
     return false;
@@ -377,6 +379,8 @@ struct schedule exploration_keep(const struct schedule *s)
 /* Hands on the states whose verdicts are known, up to the first that waits for its checker. */
 static bool settle(struct exploration *x, struct error *e)
 {
+    if (!x->counts.stopped && !exploration_prove(x, e))
+        return x->counts.stopped;
     while (x->options.settled && !x->counts.stopped && x->next_settled < x->states.n &&
            x->states.at[x->next_settled].verdict != VERDICT_NOT_RUN)
         if (!x->options.settled(x->options.data, x, x->next_settled++, e))
@@ -540,7 +544,7 @@ static bool run_test(struct exploration *x, const struct verdict_key *key, uint6
     count_time(&x->counts, &from);
     bool done = out->kind == VERDICT_NOT_RUN
                     ? error_set(e, "a checker could not be run: %s", out->output)
-                    : !key || verdicts_add(x->verdicts, key, out, e);
+                    : !key || exploration_keep_verdict(x, key, out, e);
     if (!done)
         verdict_clear(out);
     return done;

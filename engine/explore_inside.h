@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What explore.c (going through states) and explore_units.c (which ones) share.
+ * What explore.c (going through states), explore_units.c (which ones) and explore_prove.c (whether
+ * the checker can be run) share.
  */
 #ifndef ENGINE_EXPLORE_INSIDE_H
 #define ENGINE_EXPLORE_INSIDE_H
@@ -21,6 +22,12 @@ struct unit {
     uint32_t ops; /* own ones, for the order of units */
     uint32_t first_op;
     bool done; /* no ideals left on this or a higher level */
+};
+
+/* What is kept only if the checker turns out to be one that can be run. */
+struct held_verdict {
+    struct verdict_key key;
+    struct verdict verdict;
 };
 
 struct exploration {
@@ -45,6 +52,8 @@ struct exploration {
     uint64_t left_out;   /* ops of environments beyond the limit */
     bool may_link;       /* some state may have a file with several names */
     bool stop;
+    bool proven; /* the checker can be run; until then verdicts that do not look so are held */
+    vec_of(struct held_verdict) held;
 };
 
 /* explore.c: a copy with lost ops of its own, which the caller frees. */
@@ -57,6 +66,16 @@ bool exploration_visit(struct exploration *x, const struct schedule *s, const st
 bool exploration_drain(struct exploration *x, struct error *e);
 /* Whether the budget or the person ends it. */
 bool exploration_ended(struct exploration *x);
+
+/* explore_prove.c: whether a verdict may be no verdict, but a checker that cannot be run. */
+bool exploration_says_nothing(const struct exploration *x, const struct verdict *v);
+/* Keeps it for the session, or holds it until that is known. */
+bool exploration_keep_verdict(struct exploration *x, const struct verdict_key *key,
+                              const struct verdict *v, struct error *e);
+void exploration_drop_held(struct exploration *x);
+/* To be asked before a state is handed on; may have the checker run, and moves the stepper then.
+ * False when the checker cannot be run. */
+bool exploration_prove(struct exploration *x, struct error *e);
 
 /* explore_units.c: everything that the strategy asks for. */
 bool exploration_units(struct exploration *x, struct error *e);

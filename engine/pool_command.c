@@ -207,6 +207,8 @@ bool pool_command_make(struct pool_command *c, const char *command, const char *
     const char *first = skip_blanks(command);
     if (!*first)
         return error_set(e, "the checker's command is empty; give one with --checker");
+    if (!config_command_sound(command, e))
+        return error_prefix(e, "the checker's command");
     size_t n = plain_word(first);
     char *word = xstrndup(first, n);
     char *program = NULL;

@@ -274,6 +274,38 @@ static void directories_reach_the_shell_unharmed(void **state)
     free(same);
 }
 
+static void a_slip_in_dir_is_told(void **state)
+{
+    (void)state;
+    static const char *const slips[] = {"./check {dri}",       "./check {DIR}", "./check '{Dir}'",
+                                        "./check {directory}", "x={dirs} y",    "cat {dir}/a {di}",
+                                        "./check {data_dir}"};
+    static const char *const sound[] = {"./check {dir}",
+                                        "x=${dri} ls ${DIR}",
+                                        "cp {a,b} {dir,dri}",
+                                        "awk '{print}' {dir}/a",
+                                        "awk '{ dri }' {dir}/a",
+                                        "find . -exec rm {} +",
+                                        "perl -e 'sub no {die} no'",
+                                        "{ cd {dir}; }",
+                                        "x{",
+                                        "{"};
+    struct error e;
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        if (config_command_sound(slips[i], &e))
+            fail_msg("%s", slips[i]);
+        assert_non_null(strstr(e.text, "did you mean {dir}"));
+    }
+    for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
+        if (!config_command_sound(sound[i], &e))
+            fail_msg("%s: %s", sound[i], e.text);
+    struct config c;
+    config_begin(&c, NULL);
+    assert_false(config_set(&c, "target", "workload", "./w {dri}", "f:3", &e));
+    assert_non_null(strstr(e.text, "f:3: workload: {dri} stands for nothing"));
+    config_free(&c);
+}
+
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)st, (void)type, (void)ftw;
@@ -293,6 +325,7 @@ int main(void)
         cmocka_unit_test(later_layers_win),
         cmocka_unit_test(missing_files_and_workloads_are_told),
         cmocka_unit_test(directories_reach_the_shell_unharmed),
+        cmocka_unit_test(a_slip_in_dir_is_told),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
