@@ -64,7 +64,8 @@ fails() { # MESSAGE LINE...: at the last line
 }
 limited=()
 fails 'checker not found.*nonesuch' overview 'check checker=./nonesuch {dir}'
-fails 'checker not found.*nonesuch' 'press X' # it is the session's now
+checker './nonesuch {dir}'
+fails 'checker not found.*nonesuch' 'press X'
 fails 'checker not found.*nonesuch' 'go bug:1' open test
 fails 'checker not found.*nonesuch' 'fix fsync 14' try
 checker "$check"

@@ -248,9 +248,9 @@ static void what_is_said_outlives_a_new_recording(void **state)
     assert_int_equal(recording_carried(f->r), 0); /* nobody has said anything */
     promise_twice(f);
     check(f, of_both, 2);
-    must(triage_set(f->s, 1, TRIAGE_CONFIRMED, 0, &e), &e);
-    must(triage_set(f->s, 2, TRIAGE_DUPLICATE, 1, &e), &e);
-    must(triage_note(f->s, 2, "seen in March", &e), &e);
+    must(set(f, 1, TRIAGE_CONFIRMED, 0, &e), &e);
+    must(set(f, 2, TRIAGE_DUPLICATE, 1, &e), &e);
+    must(note(f, 1, "seen in March", &e), &e);
     must(bookmark_add(f->s, 1, BOOKMARK_EVENT, "here", &id, &e), &e);
     begin_again(f);
     assert_int_equal(recording_carried(f->r), 2);
@@ -262,8 +262,8 @@ static void what_is_said_outlives_a_new_recording(void **state)
     assert_int_equal(list.n, 0);
     bookmarks_free(&list);
     /* What was taken back is nothing that is said. */
-    must(triage_set(f->s, 2, TRIAGE_NEW, 0, &e), &e);
-    must(triage_note(f->s, 2, "", &e), &e);
+    must(set(f, 2, TRIAGE_NEW, 0, &e), &e);
+    must(note(f, 1, "", &e), &e);
     begin_again(f);
     assert_int_equal(recording_carried(f->r), 1);
 }
@@ -275,7 +275,7 @@ static void what_is_said_outlives_a_recording_that_fails(void **state)
     struct error e;
     promise_twice(f);
     check(f, of_both, 2);
-    must(triage_note(f->s, 2, "seen in March", &e), &e);
+    must(note(f, 1, "seen in March", &e), &e);
     begin_again(f);
     recording_abandon(f->r, true);
     begin_again(f);
@@ -301,7 +301,7 @@ static void a_damaged_session_stops_no_recording(void **state)
     char rubbish[4096];
     promise_twice(f);
     check(f, of_both, 2);
-    must(triage_note(f->s, 2, "seen in March", &e), &e);
+    must(note(f, 1, "seen in March", &e), &e);
     session_close(f->s);
     f->s = NULL;
     FILE *file = fopen(f->path, "r+");
