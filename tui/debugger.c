@@ -17,6 +17,9 @@
 #include "engine/triage.h"
 #include "tui/task.h"
 
+/* A view that takes longer to be written goes on in slices. */
+#define DUMP_AT_ONCE (5 * NANOSECONDS_PER_MS)
+
 /* ---- messages ---- */
 
 static void set_message(struct debugger *d, char *text, bool is_error)
@@ -148,6 +151,11 @@ bool debugger_finish(struct debugger *d, struct error *e)
     bool done = false, ok = !d->exporting || export_job_finish(d->exporting, e);
 
     d->exporting = NULL;
+    if (d->dumping)
+        ok = dump_work(d->dumping, UINT64_MAX, &done, ok ? e : NULL) && ok;
+    dump_end(d->dumping);
+    d->dumping = NULL;
+    done = false;
     /* The first thing that went wrong is told. */
     while (d->saving && !done && session_copy_work(d->saving, UINT64_MAX, &done, ok ? e : NULL))
         if (!done) /* somebody else writes to it */
@@ -168,6 +176,7 @@ void debugger_free(struct debugger *d)
         worker_stop(d->worker);
     if (d->exporting)
         export_job_finish(d->exporting, NULL);
+    dump_end(d->dumping);
     if (!d->loaded)
         json_decref(d->findings.report);
     unload(d);
@@ -490,6 +499,45 @@ static bool settle_copy(struct debugger *d, uint64_t deadline)
     return false;
 }
 
+bool debugger_dump(struct debugger *d, const char *path, struct error *e)
+{
+    bool done = false;
+
+    if (d->dumping)
+        return error_set(e, "%s is still being written; a moment", dump_path(d->dumping));
+    d->dumping = dump_start(desk_pane(debugger_desk(d)), path, d->interactive, e);
+    if (!d->dumping)
+        return false;
+    /* Most are short, and written before the next key. */
+    uint64_t deadline = d->interactive ? clock_now() + DUMP_AT_ONCE : UINT64_MAX;
+    bool ok = dump_work(d->dumping, deadline, &done, e);
+    if (!ok || done) {
+        dump_end(d->dumping);
+        d->dumping = NULL;
+    }
+    return ok;
+}
+
+static bool settle_dump(struct debugger *d, uint64_t deadline)
+{
+    struct error e;
+    bool done;
+
+    if (!d->dumping)
+        return false;
+    bool ok = dump_work(d->dumping, deadline, &done, &e);
+    if (ok && !done)
+        return true;
+    if (ok)
+        debugger_say(d, "the view is in %s", dump_path(d->dumping));
+    else
+        debugger_fail(d, e.text);
+    dump_end(d->dumping);
+    d->dumping = NULL;
+    d->version++; /* there is something to see */
+    return false;
+}
+
 bool debugger_work(struct debugger *d, uint64_t deadline)
 {
     struct error e;
@@ -497,6 +545,7 @@ bool debugger_work(struct debugger *d, uint64_t deadline)
     bool left = settle_panes(d, deadline);
 
     left |= settle_copy(d, deadline);
+    left |= settle_dump(d, deadline);
     left |= settle_views(d, deadline, &e);
     /* What was finished just now may lead to more. */
     return left || d->version != version;
@@ -504,8 +553,8 @@ bool debugger_work(struct debugger *d, uint64_t deadline)
 
 bool debugger_is_idle(const struct debugger *d)
 {
-    return !d->loading && !d->drawing && !d->exporting && !d->saving && d->task == TASK_NONE &&
-           !(d->worker && worker_has_unsent(d->worker));
+    return !d->loading && !d->drawing && !d->exporting && !d->saving && !d->dumping &&
+           d->task == TASK_NONE && !(d->worker && worker_has_unsent(d->worker));
 }
 
 /* ---- what others ask ---- */

@@ -21,6 +21,7 @@
 #include "engine/walk_states.h"
 #include "engine/worker.h"
 #include "tui/desk.h"
+#include "tui/dump.h"
 #include "tui/keymap.h"
 #include "tui/keys.h"
 #include "tui/prompt.h"
@@ -132,6 +133,7 @@ struct debugger {
     int button_count;
     struct export_job *exporting; /* NULL: no picture is being written */
     struct session_copy *saving;  /* NULL: none is under way */
+    struct dump *dumping;         /* NULL: no view is being written */
     struct keymap keymap;
     struct help_texts help;
     struct prompt *prompt;
@@ -148,7 +150,8 @@ struct debugger {
 /* Opens a session and begins to work things out. Fails when it cannot be read. */
 bool debugger_new(struct debugger **out, const char *path, const char *theme, int columns, int rows,
                   struct error *e);
-/* Does what was begun and asked for: a picture, a copy of the session. False when that fails. */
+/* Does what was begun and asked for: a picture, a view, a copy of the session. False when that
+ * fails. */
 bool debugger_finish(struct debugger *d, struct error *e);
 void debugger_free(struct debugger *d);
 
@@ -262,6 +265,10 @@ void debugger_reload(struct debugger *d);
 
 /* Goes on with another file of the same session, and as if it had been opened there. */
 bool debugger_move(struct debugger *d, const char *path, struct error *e);
+
+/* Writes the view in focus to a file: what takes long goes on in slices, but for a script, which
+ * would wait for it. */
+bool debugger_dump(struct debugger *d, const char *path, struct error *e);
 
 /* Reads the report, the triage and the fixes again. */
 bool debugger_refresh(struct debugger *d, struct error *e);

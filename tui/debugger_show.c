@@ -99,6 +99,8 @@ static void add_counts(struct debugger *d, struct cell *c)
         cell_add(c, STYLE_BAR, "  %zu bug%s", bugs, bugs == 1 ? "" : "s");
     if (d->loading)
         cell_add(c, STYLE_BAR, "  working the graph out");
+    if (d->dumping)
+        cell_add(c, STYLE_BAR, "  writing the view, %d %%", dump_percent(d->dumping));
     cell_add(c, STYLE_BAR, "  ");
 }
 

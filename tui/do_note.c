@@ -217,11 +217,8 @@ bool do_export(struct debugger *d, const char *words, enum after *after, struct 
         return debugger_ask(d, PROMPT_COMMAND, "export ", REQUEST_export, e);
     if (export_is_picture(words))
         return export_graph(d, words, e);
-    struct buf text = {0};
-    dump_view(desk_pane(debugger_desk(d)), &text);
-    bool ok = dump_file(words, &text, d->interactive, e);
-    buf_free(&text);
-    if (ok)
-        debugger_say(d, "the view is in %s", words);
-    return ok;
+    if (!debugger_dump(d, words, e))
+        return false;
+    debugger_say(d, d->dumping ? "the view is being written to %s" : "the view is in %s", words);
+    return true;
 }

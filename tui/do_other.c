@@ -124,7 +124,7 @@ bool do_dump(struct debugger *d, const char *words, enum after *after, struct er
 {
     struct buf text = {0};
     char *what = words_next(&words);
-    bool ok = true;
+    bool ok = true, view = what && !strcmp(what, "view");
 
     (void)after;
     debugger_draw(d);
@@ -134,12 +134,12 @@ bool do_dump(struct debugger *d, const char *words, enum after *after, struct er
         screen_text(&d->screen, &text);
     else if (!strcmp(what, "styles"))
         screen_styles(&d->screen, &text);
-    else if (!strcmp(what, "view"))
-        dump_view(desk_pane(debugger_desk(d)), &text);
+    else if (view)
+        ok = debugger_dump(d, words, e);
     else
         ok = error_set(e, "%s cannot be dumped; screen, styles and view can", what);
     free(what);
-    ok = ok && dump_file(words, &text, d->interactive, e);
+    ok = ok && (view || dump_file(words, &text, d->interactive, e));
     buf_free(&text);
     return ok;
 }

@@ -43,6 +43,7 @@ void pane_free(struct pane *p)
 
 void pane_columns(struct pane *p)
 {
+    p->edition++;
     p->columns = (struct columns){0};
     if (p->view)
         columns_begin(&p->columns, p->view);
@@ -147,6 +148,7 @@ void pane_select_amid(struct pane *p, uint64_t row)
 
 void pane_again(struct pane *p)
 {
+    p->edition++;
     if (p->view && rows_again(&p->rows) && !p->wanted)
         p->wanted = p->selected ? p->selected : 1;
 }
@@ -218,6 +220,7 @@ bool pane_filter(struct pane *p, const char *text, struct error *e)
 {
     if (!p->view)
         return error_set(e, "there is nothing to filter");
+    p->edition++;
     return rows_filter(&p->rows, text, e);
 }
 
@@ -225,6 +228,7 @@ bool pane_sort(struct pane *p, const char *column, struct error *e)
 {
     if (!p->view)
         return error_set(e, "there is nothing to sort");
+    p->edition++;
     return rows_sort(&p->rows, column, e);
 }
 

@@ -39,6 +39,8 @@ struct pane {
     int direction;
     uint64_t at, left; /* the place looked at last, and how many there are still */
 
+    uint64_t edition; /* goes up when it shows another view, or other rows of it */
+
     struct area area; /* where it was drawn last, its title line included; empty: out of sight */
     int first_line;   /* the screen's row of the first row of the view */
 };

@@ -23,6 +23,7 @@
     X(SEARCHING, "searching")                                                                      \
     X(FILTERING, "filtering")                                                                      \
     X(SORTING, "sorting")                                                                          \
+    X(WRITING, "writing a list to a file")                                                         \
     X(SWITCHING, "switching views")                                                                \
     X(STEPPING, "stepping in a schedule")                                                          \
     X(MANY, "stepping among many files")                                                           \

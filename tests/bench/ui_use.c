@@ -265,6 +265,15 @@ static void use_finding(struct use *u, const char *desk, const char *column)
     frame(u, MEASURE_SORTING, "sort");
 }
 
+/* As on a terminal: a script would wait for it. */
+static void use_export(struct use *u)
+{
+    order(u, "trace");
+    u->d->interactive = true;
+    go_on(u, MEASURE_WRITING, "export /dev/null");
+    u->d->interactive = false;
+}
+
 static void use_desks(struct use *u)
 {
     static const char *const places[] = {"top", "bottom", "go op:1000", "go event:500"};
@@ -357,6 +366,7 @@ bool ui_use(const char *session, struct figures *out, struct error *e)
     use_finding(&u, "trace", "call");
     use_finding(&u, "ops", "kind");
     use_finding(&u, "behaviours", "ops");
+    use_export(&u);
     use_desks(&u);
     use_schedule(&u);
     use_graph(&u);
