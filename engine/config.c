@@ -51,7 +51,7 @@ static const struct config_key keys[] = {
     {"explore", "jobs", CONFIG_NUMBER, AT(jobs), "0", .max = JOBS_MAX,
      .help = "checkers at once, 0 for one per core"},
     {"explore", "timeout", CONFIG_NUMBER, AT(timeout), EXPLORE_TEXT(EXPLORE_TIMEOUT),
-     .max = TIMEOUT_MAX, .help = "seconds for one checker run"},
+     .max = TIMEOUT_MAX, .help = "seconds for one checker run, 0 for no limit"},
     {"explore", "behaviour_max", CONFIG_NUMBER, AT(behaviour_max), "256", .max = UINT32_MAX,
      .help = "ops in a merged behaviour at most, 0 for the default"},
     {"explore", "gap", CONFIG_NUMBER, AT(gap), "10", .max = UINT32_MAX,
@@ -90,6 +90,7 @@ void config_begin(struct config *c, const struct config_switch *switches)
     *c = (struct config){.switches = switches};
     size_t n = count_switches(c);
     c->switch_values = xcalloc(n + 1, sizeof *c->switch_values);
+    c->switch_layers = xcalloc(n + 1, sizeof *c->switch_layers);
     c->lines = xcalloc(KEY_COUNT + n, sizeof *c->lines);
     for (size_t i = 0; i < n; i++)
         c->switch_values[i] = switches[i].value;
@@ -106,6 +107,7 @@ void config_free(struct config *c)
     free(c->file);
     free(c->folder);
     free(c->switch_values);
+    free(c->switch_layers);
     free(c->lines);
     *c = (struct config){0};
 }
@@ -291,17 +293,31 @@ bool config_set(struct config *c, const char *section, const char *name, const c
     int place = find_key(c, section, name);
     if (place < 0)
         return unknown_key(c, section, name, origin, e);
+    if (place < KEY_COUNT && keys[place].offset == AT(model))
+        c->model_layer = c->layer;
     if (place < KEY_COUNT)
         return set_value(c, &keys[place], value, origin, e);
+    c->switch_layers[place - KEY_COUNT] = c->layer;
     if (!parse_yes_no(value, &c->switch_values[place - KEY_COUNT]))
         return error_set(e, "%s: %s is yes or no, not \"%s\"", origin, name, value);
     return true;
+}
+
+void config_next_layer(struct config *c)
+{
+    c->layer++;
 }
 
 bool config_switch_value(const struct config *c, const char *name)
 {
     int place = find_key(c, "model", name);
     return place >= KEY_COUNT && c->switch_values[place - KEY_COUNT];
+}
+
+bool config_switch_is_older(const struct config *c, const char *name)
+{
+    int place = find_key(c, "model", name);
+    return place >= KEY_COUNT && c->switch_layers[place - KEY_COUNT] < c->model_layer;
 }
 
 /* ---- files ---- */
@@ -407,6 +423,7 @@ bool config_parse(struct config *c, const char *name, const char *text, size_t n
         return error_set(e, "%s: too large for a config", name);
     if (memchr(text, '\0', n))
         return error_set(e, "%s: not a text file", name);
+    config_next_layer(c);
     memset(c->lines, 0, (KEY_COUNT + count_switches(c)) * sizeof *c->lines);
 
     /* A line may be as long as a shell command. An indented line is a key like any other, not
@@ -545,8 +562,47 @@ static bool set_from_environment(struct config *c, const char *section, const ch
     return ok;
 }
 
+/* One of "FLOTSAM_SECTION_KEY=…", if its section is this one. */
+static bool check_variable(const struct config *c, const char *section, const char *entry,
+                           struct error *e)
+{
+    char *prefix = variable_name(section, ""), *variable = xstrndup(entry, strcspn(entry, "="));
+    size_t n = strlen(prefix);
+    bool ok = true;
+    if (!strncmp(variable, prefix, n)) {
+        char *key = xstrdup(variable + n);
+        for (char *at = key; *at; at++)
+            *at = (char)tolower((unsigned char)*at);
+        if (!strcmp(section, "target"))
+            ok = error_set(e, "%s: [target] belongs to a target's own config", variable);
+        else
+            ok = find_key(c, section, key) >= 0 || unknown_key(c, section, key, variable, e);
+        free(key);
+    }
+    free(variable);
+    free(prefix);
+    return ok;
+}
+
+static bool check_variables(const struct config *c, struct error *e)
+{
+    const char *section = "";
+    for (const struct config_key *key = keys; key->name; key++) {
+        if (!strcmp(key->section, section))
+            continue;
+        section = key->section;
+        for (char **entry = environ; *entry; entry++)
+            if (!check_variable(c, section, *entry, e))
+                return false;
+    }
+    return true;
+}
+
 bool config_read_environment(struct config *c, struct error *e)
 {
+    config_next_layer(c);
+    if (!check_variables(c, e))
+        return false;
     for (const struct config_key *key = keys; key->name; key++)
         if (strcmp(key->section, "target") && !set_from_environment(c, key->section, key->name, e))
             return false;

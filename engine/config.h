@@ -63,6 +63,8 @@ struct config {
     const struct config_switch *switches;
     bool *switch_values; /* by place in switches */
     unsigned *lines;     /* where each key was set in the file being read, 0: not */
+    unsigned layer;      /* what is being read, counted; and where these were set, 0: nowhere */
+    unsigned model_layer, *switch_layers;
 };
 
 /* The documented keys, ended by a NULL name. */
@@ -84,7 +86,11 @@ bool config_read_user(struct config *c, struct error *e);
 /* A target's file, or the folder with its flotsam.ini. */
 bool config_read_target(struct config *c, const char *path, struct error *e);
 
+/* A FLOTSAM_SECTION_… that is no key of that section is an error. */
 bool config_read_environment(struct config *c, struct error *e);
+
+/* What is set from now on comes from elsewhere, and wins over what was read so far. */
+void config_next_layer(struct config *c);
 
 /* All of the above in their order, and that what every target needs is there. */
 bool config_load(struct config *c, const char *path, struct error *e);
@@ -95,6 +101,9 @@ bool config_set(struct config *c, const char *section, const char *name, const c
 
 /* The state of a switch from the table given at the beginning. */
 bool config_switch_value(const struct config *c, const char *name);
+
+/* Whether it was set for some other model: before the one that holds was named, elsewhere. */
+bool config_switch_is_older(const struct config *c, const char *name);
 
 /* The data directory as an absolute path. The caller frees it. */
 char *config_data_dir(const struct config *c);

@@ -92,12 +92,14 @@ const char *model_rule_reason(enum model_rule rule)
 }
 
 static const struct model_switch switches[] = {
-    {"auto_da_alloc", true, "ext4: a rename over a file first allocates the new file's blocks"},
-    {"dioread_lock", false, "ext4: data is written before its block is allocated, so no zeros"},
-    {"stable_pages", true,
+    {"auto_da_alloc", true, "ext4",
+     "ext4: a rename over a file first allocates the new file's blocks"},
+    {"dioread_lock", false, "ext4",
+     "ext4: data is written before its block is allocated, so no zeros"},
+    {"stable_pages", true, NULL,
      "pagecache: a page does not change while it is written; without, its 512-byte sectors may "
      "differ"},
-    {NULL, false, NULL},
+    {NULL, false, NULL, NULL},
 };
 
 const struct model_switch *model_switches(void)
@@ -105,8 +107,26 @@ const struct model_switch *model_switches(void)
     return switches;
 }
 
+static const struct model_switch *find_switch(const char *name)
+{
+    for (const struct model_switch *s = switches; s->name; s++)
+        if (!strcmp(s->name, name))
+            return s;
+    return NULL;
+}
+
+bool model_has(const struct model *model, const char *name)
+{
+    const struct model_switch *s = find_switch(name);
+    return s && (!s->model || !strcmp(s->model, model->name));
+}
+
 bool model_set(struct model *model, const char *name, bool on, struct error *e)
 {
+    const struct model_switch *s = find_switch(name);
+    if (s && !model_has(model, name))
+        return error_set(e, "%s is a switch of the model %s, not of %s", name, s->model,
+                         model->name);
     if (strcmp(name, "auto_da_alloc") == 0)
         model->rename_allocates = on;
     else if (strcmp(name, "dioread_lock") == 0)

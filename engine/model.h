@@ -97,7 +97,8 @@ struct model {
 /* What a config's [model] section may set besides the name. */
 struct model_switch {
     const char *name;
-    bool on; /* the default */
+    bool on;           /* the default */
+    const char *model; /* the one model that has it; NULL: all have, for stores */
     const char *help;
 };
 /* Ended by an entry without a name. */
@@ -121,7 +122,10 @@ char *model_text(const struct model *model);
 /* Whether a text of that form says this model. */
 bool model_is(const struct model *model, const char *text);
 
-/* Sets a switch of it. False when there is no such switch. */
+/* Whether it has a switch. */
+bool model_has(const struct model *model, const char *name);
+
+/* Sets a switch of it. False when it has no such switch. */
 bool model_set(struct model *model, const char *name, bool on, struct error *e);
 
 #endif

@@ -236,7 +236,7 @@ uint32_t worker_check(struct worker *w, const struct worker_check *check)
     set_number(out, "budget", check->budget);
     set_number(out, "seed", check->seed);
     set_number(out, "jobs", check->jobs > 0 ? (uint64_t)check->jobs : 0);
-    if (check->timeout > 0)
+    if (check->timeout != 0)
         json_object_set_new(out, "timeout", json_real(check->timeout));
     ask(w, out);
     return w->jobs;

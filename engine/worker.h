@@ -49,6 +49,7 @@ const char *worker_died(const struct worker *w);
 
 /* What is asked of it. Jobs are done one after the other, in the order in which they were asked
  * for; each has a number, from 1, that its events bear. Strings are copied. */
+#define WORKER_NO_LIMIT (-1.0) /* as a timeout */
 struct worker_check {
     const char *model;    /* as model_find takes it; NULL: the last check's, else the target's */
     const char *strategy; /* NULL: likewise */
@@ -56,7 +57,7 @@ struct worker_check {
     uint64_t budget;      /* 0: no limit */
     uint64_t seed;
     int jobs;                /* 0: one a core */
-    double timeout;          /* seconds; 0: the default */
+    double timeout;          /* seconds; 0: the session's, else the default; or WORKER_NO_LIMIT */
     const struct fix *fixes; /* any make it a try (check.h) */
     size_t fix_count;
 };

@@ -314,14 +314,14 @@ static bool read_options(struct server *s, const json_t *job, struct check_optio
     char *model = choose_model(s, job, report);
     char *strategy = choose(s, job, report, "strategy", strategy_name(STRATEGY_REPRESENTATIVE));
     double timeout = json_number_value(json_object_get(job, "timeout"));
-    if (timeout <= 0)
+    if (timeout == 0)
         timeout = (double)check_setting(s->session, "timeout", EXPLORE_TIMEOUT);
     *out = (struct check_options){
         .explore = {.checker = text_of(job, "checker"),
                     .budget = (uint64_t)json_integer_value(json_object_get(job, "budget")),
                     .seed = (uint64_t)json_integer_value(json_object_get(job, "seed")),
                     .jobs = (int)json_integer_value(json_object_get(job, "jobs")),
-                    .timeout = timeout,
+                    .timeout = timeout > 0 ? timeout : 0, /* no limit */
                     .acknowledgements = true,
                     .progress = progress,
                     .paused = paused,

@@ -14,6 +14,7 @@
 #include "tui/check.h"
 #include "tui/commands.h"
 #include "tui/options.h"
+#include "tui/settings.h"
 
 enum {
     OPTION_CHECKER = OPTION_LONG,
@@ -42,7 +43,7 @@ static const struct command_option options[] = {
          EXPLORE_BUDGET) ")"},
     {OPTION_JOBS, "jobs", "N", "checkers at a time, 0: one a core (the target's, else 0)"},
     {OPTION_TIMEOUT, "timeout", "SEC",
-     "seconds for one checker (the target's, else " EXPLORE_TEXT(EXPLORE_TIMEOUT) ")"},
+     "seconds for one checker, 0: no limit (the target's, else " EXPLORE_TEXT(EXPLORE_TIMEOUT) ")"},
     {OPTION_SEED, "seed", "N", "for the strategy random (1)"},
     {OPTION_ACKNOWLEDGEMENTS, "acknowledgements", "yes|no",
      "whether verdicts depend on what was printed (the target's, else yes)"},
@@ -228,43 +229,75 @@ int check_session(const char *path, struct check_options *check, enum check_tell
     return interrupted ? STATUS_INTERRUPTED : status;
 }
 
-static const uint64_t NOT_GIVEN = (uint64_t)1 << 62; /* more than any budget */
+/* Options as they were given; NULL: not. */
+struct given {
+    const char *model, *stores, *strategy, *budget, *jobs, *timeout;
+};
 
-/* What was not given is the target's. */
-static bool settle(const char *path, const char *model, const char *stores, const char *strategy,
-                   struct check_options *check, struct error *e)
+static bool take_options(struct config *c, const struct given *given, struct error *e)
+{
+    const struct {
+        const char *section, *name, *value, *origin;
+    } options_given[] = {
+        {"model", "stores", given->stores, "--stores"},
+        {"explore", "strategy", given->strategy, "--strategy"},
+        {"explore", "budget", given->budget, "--budget"},
+        {"explore", "jobs", given->jobs, "--jobs"},
+        {"explore", "timeout", given->timeout, "--timeout"},
+    };
+    config_next_layer(c);
+    bool ok = !given->model || settings_take_model(c, given->model, "--model", e);
+    for (size_t i = 0; ok && i < sizeof options_given / sizeof *options_given; i++)
+        ok = !options_given[i].value ||
+             config_set(c, options_given[i].section, options_given[i].name, options_given[i].value,
+                        options_given[i].origin, e);
+    return ok;
+}
+
+/* How behaviours are found stays with the session, so that all who look at it find the same. */
+static bool keep_behaviours(const struct config *c, struct session *s, struct error *e)
+{
+    const struct behaviour_options has = analysis_behaviours(s);
+    char *max = xasprintf("%" PRIu64, c->behaviour_max), *gap = xasprintf("%" PRIu64, c->gap);
+    bool done = (!c->behaviour_max || c->behaviour_max == has.max ||
+                 session_set_meta(s, "behaviour_max", max, e)) &&
+                (!c->gap || c->gap == has.gap || session_set_meta(s, "gap", gap, e));
+    free(gap);
+    free(max);
+    return done;
+}
+
+static bool settle_with(struct config *c, struct session *s, const struct given *given,
+                        struct check_options *check, struct error *e)
+{
+    struct explore_options *x = &check->explore;
+    bool ok = settings_of_session(c, s, !given->model, e) && take_options(c, given, e) &&
+              settings_model(c, &check->model, e) && strategy_find(c->strategy, &x->strategy, e) &&
+              keep_behaviours(c, s, e);
+    x->budget = c->budget;
+    x->jobs = (int)c->jobs;
+    x->timeout = (double)c->timeout;
+    return ok;
+}
+
+/* What was not given is the environment's, else the target's, else the user's. */
+static bool settle(const char *path, const struct given *given, struct check_options *check,
+                   struct error *e)
 {
     struct session *s;
+    struct config c;
     if (!session_open(&s, path, e))
         return false;
-    if (!model)
-        model = session_meta(s, "model");
-    if (!strategy)
-        strategy = session_meta(s, "strategy");
-    bool ok = model_find(model ? model : model_table()[0]->name, &check->model, e) &&
-              (!stores || model_stores_find(stores, &check->model.stores, e)) &&
-              strategy_find(strategy ? strategy : strategy_name(STRATEGY_REPRESENTATIVE),
-                            &check->explore.strategy, e);
-    struct explore_options *x = &check->explore;
-    if (x->budget == NOT_GIVEN)
-        x->budget = check_setting(s, "budget", EXPLORE_BUDGET);
-    if (x->jobs < 0)
-        x->jobs = (int)check_setting(s, "jobs", 0);
-    if (x->timeout < 0)
-        x->timeout = (double)check_setting(s, "timeout", EXPLORE_TIMEOUT);
+    bool ok = settle_with(&c, s, given, check, e);
+    config_free(&c);
     session_close(s);
     return ok;
 }
 
 static int run_check(int argc, char **argv)
 {
-    struct check_options check = {.explore = {.budget = NOT_GIVEN,
-                                              .jobs = -1,
-                                              .timeout = -1,
-                                              .seed = 1,
-                                              .acknowledgements = true},
-                                  .verify = true};
-    const char *model = NULL, *stores = NULL, *strategy = NULL;
+    struct check_options check = {.explore = {.seed = 1, .acknowledgements = true}, .verify = true};
+    struct given given = {0};
     struct error e;
     struct options o;
     uint64_t number;
@@ -275,24 +308,25 @@ static int run_check(int argc, char **argv)
             check.explore.checker = o.value;
             break;
         case OPTION_MODEL:
-            model = o.value;
+            given.model = o.value;
             break;
         case OPTION_STORES:
-            stores = o.value;
+            given.stores = o.value;
             break;
         case OPTION_STRATEGY:
-            strategy = o.value;
+            given.strategy = o.value;
             break;
         case OPTION_BUDGET:
-            options_number(&o, 0, NOT_GIVEN - 1, &check.explore.budget);
+            if (options_number(&o, 0, UINT64_MAX, &number))
+                given.budget = o.value;
             break;
         case OPTION_JOBS:
             if (options_number(&o, 0, 1024, &number))
-                check.explore.jobs = (int)number;
+                given.jobs = o.value;
             break;
         case OPTION_TIMEOUT:
-            if (options_number(&o, 1, 86400, &number))
-                check.explore.timeout = (double)number;
+            if (options_number(&o, 0, 86400, &number))
+                given.timeout = o.value;
             break;
         case OPTION_SEED:
             options_number(&o, 0, UINT64_MAX, &check.explore.seed);
@@ -306,7 +340,7 @@ static int run_check(int argc, char **argv)
     if (o.ended || !options_count(&o, 0, 1))
         return o.status;
     char *session = command_session(o.argc ? o.argv[0] : NULL, &e);
-    if (!session || !settle(session, model, stores, strategy, &check, &e)) {
+    if (!session || !settle(session, &given, &check, &e)) {
         free(session);
         return command_failed(&e);
     }
@@ -327,6 +361,9 @@ const struct command command_check = {
         "distinct one, and finds the cause of those that are inconsistent. What was found stays "
         "in\n"
         "the session; a check that was interrupted goes on where it stopped.\n"
+        "\n"
+        "What no option says is said by FLOTSAM_SECTION_KEY in the environment, else by the\n"
+        "target's config, else by ~/.config/flotsam/config and /etc/xdg/flotsam/config.\n"
         "\n"
         "Exit status 0 when every state was consistent, 1 when some were not, 2 when it could not\n"
         "run, 130 when it was interrupted.",

@@ -21,6 +21,7 @@
 #include "tui/commands.h"
 #include "tui/loop.h"
 #include "tui/options.h"
+#include "tui/settings.h"
 
 enum { OPTION_BATCH = OPTION_LONG };
 
@@ -29,19 +30,6 @@ static const struct command_option options[] = {
     {OPTION_BATCH, "batch", NULL, "never open the debugger, print what it would show"},
     {0},
 };
-
-/* The models' switches as a config takes them, under [model]. */
-static struct config_switch *config_switches(void)
-{
-    const struct model_switch *from = model_switches();
-    size_t n = 0;
-    while (from[n].name)
-        n++;
-    struct config_switch *to = xcalloc(n + 1, sizeof *to);
-    for (size_t i = 0; i < n; i++)
-        to[i] = (struct config_switch){from[i].name, from[i].on, from[i].help};
-    return to;
-}
 
 /* The session's name when none is given: in the working directory, where the other commands look
  * for the newest, called after the config, or after its folder when it is a flotsam.ini. */
@@ -227,16 +215,6 @@ static bool keep_settings(const struct config *c, const struct model *model, con
     return done;
 }
 
-/* A switch at its default leaves the model as it is: it may be one of another model. */
-static bool find_model(const struct config *c, struct model *out, struct error *e)
-{
-    bool ok = model_find(c->model, out, e) && model_stores_find(c->stores, &out->stores, e);
-    for (const struct config_switch *s = c->switches; ok && s && s->name; s++)
-        if (config_switch_value(c, s->name) != s->value)
-            ok = model_set(out, s->name, config_switch_value(c, s->name), e);
-    return ok;
-}
-
 /* The status is what the run has to say. */
 static int open_debugger(const char *session, int status)
 {
@@ -257,7 +235,7 @@ static int check_target(const struct config *c, const char *session, bool batch)
                                               .acknowledgements = c->acknowledgements,
                                               .seed = 1},
                                   .verify = true};
-    if (!find_model(c, &check.model, &e) || !keep_settings(c, &check.model, session, &e) ||
+    if (!settings_model(c, &check.model, &e) || !keep_settings(c, &check.model, session, &e) ||
         !strategy_find(c->strategy, &check.explore.strategy, &e))
         return command_failed(&e);
     if (batch)
@@ -340,12 +318,12 @@ static int run_run(int argc, char **argv)
 
     struct config c;
     struct error e;
-    struct config_switch *switches = config_switches();
-    config_begin(&c, switches);
-    int status =
-        config_load(&c, o.argv[0], &e) ? run_target(&c, output, batch) : command_failed(&e);
+    config_begin(&c, settings_switches());
+    struct model model; /* a mistake in it is told before a long workload runs for nothing */
+    int status = config_load(&c, o.argv[0], &e) && settings_model(&c, &model, &e)
+                     ? run_target(&c, output, batch)
+                     : command_failed(&e);
     config_free(&c);
-    free(switches);
     return status;
 }
 

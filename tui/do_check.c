@@ -13,6 +13,7 @@
 #include "engine/mem.h"
 #include "engine/report.h"
 #include "tui/debugger.h"
+#include "tui/settings.h"
 #include "tui/task.h"
 #include "tui/words.h"
 #include "views/output.h"
@@ -67,7 +68,7 @@ static bool read_setting(struct worker_check *c, const char **stores, const char
     if (IS("jobs"))
         c->jobs = n > 1024 ? 1024 : (int)n;
     if (IS("timeout"))
-        c->timeout = (double)n;
+        c->timeout = n ? (double)n : WORKER_NO_LIMIT;
     if (IS("seed"))
         c->seed = n;
 #undef IS
@@ -141,21 +142,27 @@ static bool start_check(struct debugger *d, struct worker_check *c, const char *
     return ok;
 }
 
-/* What the target says, where it says something. */
-static struct worker_check settings_of(struct debugger *d)
+/* What the environment says, else the target, else the user's config. */
+static bool settings_of(struct debugger *d, struct worker_check *out, struct error *e)
 {
-    return (struct worker_check){.budget = check_setting(d->session, "budget", EXPLORE_BUDGET),
-                                 .jobs = (int)check_setting(d->session, "jobs", 0),
+    struct config c;
+    bool ok = settings_of_session(&c, d->session, false, e);
+
+    *out = (struct worker_check){.budget = c.budget,
+                                 .jobs = (int)c.jobs,
+                                 .timeout = c.timeout ? (double)c.timeout : WORKER_NO_LIMIT,
                                  .seed = 1,
                                  .model = d->model};
+    config_free(&c);
+    return ok;
 }
 
 bool do_check(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct worker_check c = settings_of(d);
+    struct worker_check c;
 
     (void)after;
-    if (!start_check(d, &c, words, e))
+    if (!settings_of(d, &c, e) || !start_check(d, &c, words, e))
         return false;
     debugger_say(d, "checking; p halts it, the overview shows how far it is");
     return true;
@@ -357,10 +364,10 @@ bool do_unfix(struct debugger *d, const char *words, enum after *after, struct e
 
 bool do_try(struct debugger *d, const char *words, enum after *after, struct error *e)
 {
-    struct worker_check c = settings_of(d);
+    struct worker_check c;
 
     (void)words, (void)after;
-    if (!debugger_need_check(d, e))
+    if (!debugger_need_check(d, e) || !settings_of(d, &c, e))
         return false;
     if (!d->findings.fixes.n)
         return error_set(e, "nothing is pretended yet: f adds what a bug proposes");
