@@ -13,7 +13,14 @@ checker() { # COMMAND
         INSERT OR REPLACE INTO meta VALUES ('checker', '$1')"
 }
 cp "$scratch/current.flotsam" "$place/session.flotsam"
-checker 'sleep 0.05; cd {dir} && ../check .'
+# One after the other, and slowly: seconds lie between the first bug that comes and the next.
+checker 'sleep 0.2; cd {dir} && ../check .'
+sqlite3 "$place/session.flotsam" "INSERT OR REPLACE INTO meta VALUES ('jobs', '1')"
+cause() { # KIND: of the bug of that kind in the report
+    sqlite3 "$place/session.flotsam" "SELECT json_extract(bug.value, '$.cause')
+        FROM report, json_each(report.json, '$.bugs') bug
+        WHERE json_extract(bug.value, '$.kind') = '$1'"
+}
 open_terminal
 
 # ---- bugs that come ----
@@ -29,39 +36,48 @@ expect '─ Bugs found so far ─'
 expect '^▸ *1 +unpersisted'
 press p
 expect 'paused'
+shown '─ Bugs found so far ─.* 1 of 1 ─' || fail "the other bug came too soon for what follows"
 for command in 'status confirmed' 'note this one' 'why' 'open' 'schedule' 'state' 'fix' 'copy x'; do
     type_line ":$command"
     expect 'its bugs have no numbers yet; :stop ends it'
-    press j k
+    press Escape
     expect_gone 'no numbers yet'
 done
 expect '─ Bug 1 ─'
-expect '[●▸] *[0-9]+|store.c' # the line to look at is that of the one that came
+expect '^▸ what +"reset" printed'
+tmux resize-window -t test -x 120 -y 40
+expect '─ workload.c ─' # the line to look at is that of the one that came
+expect '│▸ +[0-9]+ +printf\("reset'
+tmux resize-window -t test -x 80 -y 24
 [ "$(sqlite3 "$place/session.flotsam" 'SELECT count(*) FROM triage' 2>/dev/null || echo 0)" = 0 ] ||
     fail "something was said of a bug that has no number"
 type_line ':stop'
 expect 'the check before had seen more'
-expect '^▸ *. +ordering|^▸ *. +unpersisted'
+expect '^▸ *1 +ordering' # nobody has selected another one
 type_line ':status confirmed'
-expect 'bug [12] is confirmed now'
+expect 'bug 1 is confirmed now'
+said=$(sqlite3 "$place/session.flotsam" 'SELECT cause, status FROM triage')
+[ "$said" = "$(cause ordering)|confirmed" ] || fail "another bug is confirmed: $said"
 press Q
 ended 0
 
 # ---- a report that is not kept ----
 
 start
-expect ' ext4 '
 expect '^▸ *[12] '
+expect_gone 'working the graph out'
 type_line ':check model=posix'
-expect '─ Bugs found so far ─|checking [1-9]'
+expect 'checking [1-9]'
 type_line ':stop'
 expect 'the check before had seen more'
-press j
-expect ' ext4 '
+press Escape
+type_line ':model' # what is shown is of the report that stays
+expect 'the model is ext4'
 press 8
 expect '^▸ *1 '
 press Enter
 expect '─ Schedule of state 1 '
+shown '^ flotsam  session.flotsam   ext4 ' || fail "the bar has another model than the report"
 press Q
 ended 0
 

@@ -91,10 +91,13 @@ grep -q '日本語' "$scratch/walk/trace.view" || fail "a name that can be shown
 cp "$session" "$place/session.flotsam"
 sqlite3 "$place/session.flotsam" "UPDATE report SET json = json_set(json,
     '$.model', char(27) || ']0;title' || char(7), '$.checker', char(27) || '[41m')"
-LC_ALL=C.UTF-8 "$FLOTSAM" open "$place/session.flotsam" --script /dev/stdin >"$out" 2>"$err" <<'END' || true
-dump screen -
-END
+tame() { # WHAT: its sequences are shown in $out, as text
+    grep -q '\\x1b' "$out" || fail "$1 shows no sequence as text: $(cat -v "$out")"
+    ! grep -q "$(printf '\033')" "$out" || fail "$1 has raw bytes: $(cat -v "$out")"
+}
+echo 'dump screen -' >"$scratch/lines"
+LC_ALL=C.UTF-8 run 0 "$FLOTSAM" open "$place/session.flotsam" --script "$scratch/lines"
+tame 'the screen'
 script -qec "'$FLOTSAM' replay '$place/session.flotsam' bug:1 '$scratch/laid-out'" /dev/null \
-    >>"$out" </dev/null || fail "cannot be replayed: $(cat "$out")"
-grep -q '\\x1b' "$out" || fail "no sequence was shown as text: $(cat -v "$out")"
-! grep -q "$(printf '\033')" "$out" || fail "raw bytes: $(cat -v "$out")"
+    >"$out" </dev/null || fail "cannot be replayed: $(cat "$out")"
+tame 'replay on a terminal'
