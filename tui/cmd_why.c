@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tui/commands.h"
 #include "tui/listing.h"
@@ -49,6 +50,15 @@ static bool read_pair(struct pair *p, char **argv, struct error *e)
     return p->a != p->b || error_set(e, "%s %s and %s are the same", p->thing, argv[0], argv[1]);
 }
 
+/* Of two arguments the first is A: but where it cannot be, it is the session, and B is missing. */
+static bool is_complete(const struct command *command, const struct options *o, struct error *e)
+{
+    if (o->argc != 2 || !o->argv[0][strspn(o->argv[0], "0123456789")])
+        return true;
+    return error_set(e, "%s takes two numbers, and only %s follows %s; say: flotsam %s [S] A B",
+                     command->name, o->argv[1], o->argv[0], command->name);
+}
+
 typedef bool open_fn(struct view **out, struct findings *f, char **argv, struct error *e);
 
 static int run(const struct command *command, open_fn *open, int argc, char **argv)
@@ -68,7 +78,8 @@ static int run(const struct command *command, open_fn *open, int argc, char **ar
     }
     if (o.ended || !options_count(&o, 2, 3))
         return o.status;
-    bool ok = listing_open(&f, o.argc == 3 ? o.argv[0] : NULL, &model, &e) &&
+    bool ok = is_complete(command, &o, &e) &&
+              listing_open(&f, o.argc == 3 ? o.argv[0] : NULL, &model, &e) &&
               open(&v, &f, o.argv + o.argc - 2, &e);
     if (ok) {
         ok = listing_text(v, true, "there is nothing to say", &e);

@@ -211,6 +211,9 @@ run 2 "$FLOTSAM" why-op "$session" 1 1
 run 2 "$FLOTSAM" why-op "$session" 1 1000000
 says 'flotsam graph lists'
 run 2 "$FLOTSAM" why-op "$session" 1
+says '^flotsam: why-op takes two numbers, and only 1 follows .*flotsam why-op \[S\] A B$'
+run 2 "$FLOTSAM" why "$session" 0
+says '^flotsam: why takes two numbers, and only 0 follows '
 
 # ---- why ----
 
