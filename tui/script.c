@@ -27,7 +27,7 @@ void script_wait(struct debugger *d)
     debugger_draw(d);
 }
 
-/* One line; the newline goes. */
+/* One line; its end goes, be it a newline or, from elsewhere, a carriage return with one. */
 static bool next_line(FILE *f, struct buf *line)
 {
     int c;
@@ -35,6 +35,8 @@ static bool next_line(FILE *f, struct buf *line)
     buf_clear(line);
     while ((c = getc(f)) != EOF && c != '\n')
         buf_char(line, (char)c);
+    if (c == '\n' && line->n && line->at[line->n - 1] == '\r')
+        line->at[--line->n] = '\0';
     return c != EOF || line->n;
 }
 

@@ -39,6 +39,10 @@ prints '─ Bugs ─'
 echo 'quit' >"$scratch/lines"
 echo 'frobnicate' >>"$scratch/lines"
 run 0 "$FLOTSAM" open "$wal" --script "$scratch/lines"
+# One that was written elsewhere ends its lines otherwise.
+printf '%s\r\n' bugs '' 'dump screen -' quit frobnicate >"$scratch/lines"
+run 0 "$FLOTSAM" open "$wal" --script "$scratch/lines" --size 80x24
+prints '─ Bugs ─'
 run 2 "$FLOTSAM" open "$wal" --script "$scratch/missing"
 says 'missing'
 run 2 "$FLOTSAM" open "$wal" --script "$scratch/lines" --size 80
