@@ -44,6 +44,14 @@ static bool look_up(struct analysis *a, uint32_t op, uint64_t told, struct said 
     return ok;
 }
 
+/* A name that begins or ends with a space would not be seen to. */
+static void add_name(struct buf *out, const char *path)
+{
+    size_t n = strlen(path);
+    bool is_odd = n && (path[0] == ' ' || path[n - 1] == ' ');
+    buf_printf(out, is_odd ? "\"%s\"" : "%s", path);
+}
+
 /* "bucket.slot[2].key of table", or "table 128+8" when the field is not known. */
 static void add_stored(struct buf *out, const struct said *s)
 {
@@ -85,9 +93,12 @@ static void add_deed(struct buf *out, const struct said *s, bool done)
         deed = "emptied";
     if ((s->event.call == CALL_WRITE || s->event.call == CALL_COPY) && s->op->kind != OP_DATA)
         deed = s->op->kind == OP_ALLOC ? "allocated" : "lengthened";
-    buf_printf(out, "%s %s%s", s->path, done ? "" : "not ", deed);
-    if (s->event.call == CALL_RENAME && *s->other_path)
-        buf_printf(out, " to %s", s->other_path);
+    add_name(out, s->path);
+    buf_printf(out, " %s%s", done ? "" : "not ", deed);
+    if (s->event.call == CALL_RENAME && *s->other_path) {
+        buf_text(out, " to ");
+        add_name(out, s->other_path);
+    }
 }
 
 static void add_place(struct buf *out, const struct said *s, uint64_t event)

@@ -100,6 +100,19 @@ static void add_ascii(struct buf *b, unsigned char c, int flags)
         buf_char(b, (char)c);
 }
 
+/* Adds the spaces that bytes + at begins with, and returns how many there are. Where a name of a
+ * path begins or ends with them, nobody would see them. */
+static size_t add_spaces(struct buf *b, const char *bytes, size_t at, size_t n)
+{
+    size_t end = at;
+    while (end < n && bytes[end] == ' ')
+        end++;
+    bool is_edge = at == 0 || bytes[at - 1] == '/' || end == n || bytes[end] == '/';
+    for (size_t i = at; i < end; i++)
+        buf_text(b, is_edge ? "\\x20" : " ");
+    return end - at;
+}
+
 void escape_add(struct buf *b, const char *bytes, size_t n, int flags)
 {
     const unsigned char *s = (const unsigned char *)bytes;
@@ -108,6 +121,8 @@ void escape_add(struct buf *b, const char *bytes, size_t n, int flags)
         size_t length = decode(s + i, n - i, &c);
         if (length == 0)
             buf_printf(b, "\\x%02x", s[i++]);
+        else if (c == ' ' && flags & ESCAPE_NAME)
+            i += add_spaces(b, bytes, i, n);
         else if (length == 1)
             add_ascii(b, s[i++], flags);
         else {

@@ -18,6 +18,7 @@ enum escape_flags {
     ESCAPE_UTF8 = 1,          /* printable UTF-8 passes through; needs a UTF-8 locale */
     ESCAPE_REVERSIBLE = 2,    /* a backslash becomes two, so that the bytes can be told again */
     ESCAPE_KEEP_NEWLINES = 4, /* for text of several lines: \n passes; \t becomes spaces */
+    ESCAPE_NAME = 8,          /* for paths: a space at an end of a name, unseen there, is \x20 */
 };
 
 /* ESCAPE_UTF8 when the locale in force is UTF-8, else ESCAPE_ASCII. */

@@ -69,7 +69,7 @@ void report_add_op(struct buf *out, const json_t *op, int flags)
         buf_char(out, ' ');
         report_add(out, op, "stored", flags);
         buf_text(out, " (");
-        report_add(out, op, "path", flags);
+        report_add(out, op, "path", flags | ESCAPE_NAME);
         add_part(out, op);
         buf_char(out, ')');
         return;
@@ -82,10 +82,10 @@ void report_add_op(struct buf *out, const json_t *op, int flags)
     }
     if (report_has(op, "path"))
         buf_char(out, ' ');
-    report_add(out, op, "path", flags);
+    report_add(out, op, "path", flags | ESCAPE_NAME);
     if (report_has(op, "other_path")) {
         buf_text(out, " to ");
-        report_add(out, op, "other_path", flags);
+        report_add(out, op, "other_path", flags | ESCAPE_NAME);
     }
     add_part(out, op);
 }

@@ -152,9 +152,10 @@ static void tell(const json_t *report)
         fputs("bug", stdout);
         if (kept) /* else the number is another one's in the session */
             printf(" %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(bug, "id")));
-        printf(": %s: %s (%" JSON_INTEGER_FORMAT " states)\n",
-               json_string_value(json_object_get(bug, "kind")), summary,
-               json_integer_value(json_object_get(bug, "states")));
+        json_int_t states = json_integer_value(json_object_get(bug, "states"));
+        printf(": %s: %s (%" JSON_INTEGER_FORMAT " state%s)\n",
+               json_string_value(json_object_get(bug, "kind")), summary, states,
+               states == 1 ? "" : "s");
         if (json_is_false(json_object_get(bug, "repeats")))
             puts("  but the checker said otherwise when it was run on the same state again: it "
                  "looks "

@@ -80,7 +80,7 @@ void cell_text(struct cell *c, enum style style, const char *safe, size_t n)
 
 void cell_escape(struct cell *c, enum style style, const char *bytes, size_t n)
 {
-    escape_add(&c->text, bytes, n, escape_locale());
+    escape_add(&c->text, bytes, n, escape_locale() | (style == STYLE_PATH ? ESCAPE_NAME : 0));
     close_span(c, style);
 }
 

@@ -154,6 +154,7 @@ void cell_add(struct cell *c, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for n bytes that are safe to show. */
 void cell_text(struct cell *c, enum style style, const char *safe, size_t n);
+/* In STYLE_PATH spaces at the ends of names are made visible. */
 void cell_escape(struct cell *c, enum style style, const char *bytes, size_t n);
 
 /* Appends another cell with its styles. */

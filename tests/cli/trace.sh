@@ -74,3 +74,20 @@ same_tree
 cd "$scratch"
 run 0 "$FLOTSAM" trace --call symlink
 prints 'symlink'
+
+# Names with spaces that nobody would see.
+# shellcheck disable=SC2016 # for the recorded shell
+record sh -c 'echo x >" "; echo y >"a b "; mv "a b " " c"'
+run 0 "$FLOTSAM" trace "$session"
+prints '  \\x20 write create'
+prints '  a b\\x20 → \\x20c( |$)'
+run 1 "$FLOTSAM" check "$session" --checker 'test ! -e {dir}/" c"'
+prints '^bug 1: .*"a b " renamed to " c"'
+run 0 "$FLOTSAM" bugs "$session" 1
+prints 'rename a b\\x20 to \\x20c'
+printf '%s\n' 'go bug:1' open state 'dump view -' >"$scratch/files.script"
+run 0 "$FLOTSAM" open "$session" --script "$scratch/files.script"
+prints '^\\x20 +2 B'
+prints '^\\x20c +2 B'
+run 1 "$FLOTSAM" check "$session" --strategy sync --checker 'test ! -e {dir}/" c"'
+prints '^bug 1: .* \(1 state\)$'

@@ -73,6 +73,16 @@ static void invalid_utf8_is_shown_by_bytes(void **state)
           "a");
 }
 
+static void names_show_the_spaces_at_their_ends(void **state)
+{
+    (void)state;
+    CHECK(" ", ESCAPE_UTF8 | ESCAPE_NAME, "\\x20");
+    CHECK("  a b c ", ESCAPE_UTF8 | ESCAPE_NAME, "\\x20\\x20a b c\\x20");
+    CHECK("a / b/c d", ESCAPE_ASCII | ESCAPE_NAME, "a\\x20/\\x20b/c d");
+    CHECK(" a ", ESCAPE_UTF8, " a ");
+    CHECK("", ESCAPE_UTF8 | ESCAPE_NAME, "");
+}
+
 static void backslashes_double_when_reversible(void **state)
 {
     (void)state;
@@ -214,6 +224,7 @@ int main(void)
         cmocka_unit_test(controls_are_shown),
         cmocka_unit_test(deceiving_characters_are_shown),
         cmocka_unit_test(invalid_utf8_is_shown_by_bytes),
+        cmocka_unit_test(names_show_the_spaces_at_their_ends),
         cmocka_unit_test(backslashes_double_when_reversible),
         cmocka_unit_test(random_bytes_come_out_harmless),
         cmocka_unit_test(width_counts_columns),
