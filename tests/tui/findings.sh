@@ -44,7 +44,7 @@ for command in 'status confirmed' 'note this one' 'why' 'open' 'schedule' 'state
     expect_gone 'no numbers yet'
 done
 expect '─ Bug 1 ─'
-expect '^▸ what +"reset" printed'
+expect '^▹ what +"reset" printed'
 tmux resize-window -t test -x 120 -y 40
 expect '─ workload.c ─' # the line to look at is that of the one that came
 expect '│▸ +[0-9]+ +printf\("reset'
