@@ -90,6 +90,7 @@ sqlite3 "$place/session.flotsam" "UPDATE report SET json = json_set(json, '$.bug
     UPDATE bugs SET id = id - 10"
 start
 expect '^▸ *1 +ordering'
+expect_gone 'working the graph out' # a schedule needs it
 press Enter
 expect '─ Schedule of bug 1 '
 press X
@@ -105,6 +106,7 @@ ended 0
 cp "$scratch/current.flotsam" "$place/session.flotsam"
 start
 expect '^▸ *1 +unpersisted'
+expect_gone 'working the graph out' # a schedule needs it
 press Enter
 expect '^▸ *[0-9]+ +○ rename'
 press 2
@@ -133,6 +135,7 @@ chmod +x "$scratch/once"
 checker "$scratch/once"
 start
 expect '^▸ *1 '
+expect_gone 'working the graph out' # a schedule needs it
 press Enter
 expect '─ Schedule of bug 1 '
 press x
