@@ -246,8 +246,13 @@ static bool take_options(struct config *c, const struct given *given, struct err
         {"explore", "jobs", given->jobs, "--jobs"},
         {"explore", "timeout", given->timeout, "--timeout"},
     };
+    enum strategy strategy;
+    enum model_stores stores;
     config_next_layer(c);
-    bool ok = !given->model || settings_take_model(c, given->model, "--model", e);
+    /* These say what names there are. */
+    bool ok = (!given->model || settings_take_model(c, given->model, "--model", e)) &&
+              (!given->stores || model_stores_find(given->stores, &stores, e)) &&
+              (!given->strategy || strategy_find(given->strategy, &strategy, e));
     for (size_t i = 0; ok && i < sizeof options_given / sizeof *options_given; i++)
         ok = !options_given[i].value ||
              config_set(c, options_given[i].section, options_given[i].name, options_given[i].value,
