@@ -145,20 +145,6 @@ static void show_rules(struct debugger *d, struct pane *p, const struct subject 
 
 /* ---- desks ---- */
 
-/* Only what a person has selected: while a check runs, its bugs come one by one, and some row is
- * selected until the one that was comes back. */
-static void remember_bug(struct debugger *d, const json_t *bug)
-{
-    uint64_t row = desk_main(debugger_desk(d))->selected;
-    const char *cause = json_string_value(json_object_get(bug, "cause"));
-
-    if (!cause || (d->cause && row == d->cause_row))
-        return;
-    free(d->cause);
-    d->cause = xstrdup(cause);
-    d->cause_row = row;
-}
-
 void follow_bug(struct debugger *d)
 {
     struct subject bug;
@@ -174,7 +160,7 @@ void follow_bug(struct debugger *d)
     const json_t *shown =
         found ? json_array_get(d->found, (size_t)row - 1) : debugger_bug(d, bug.number);
     char *title = xasprintf("Bug %" PRIu64, row);
-    remember_bug(d, shown);
+    debugger_mean_bug(d, shown);
     bool fits = !found && d->loaded && links_report_fits(d->links);
     show(d, detail, title, bug_view(shown, width(d, detail), fits), NULL);
     free(title);

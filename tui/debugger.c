@@ -310,6 +310,18 @@ bool debugger_move(struct debugger *d, const char *path, struct error *e)
     return true;
 }
 
+void debugger_mean_bug(struct debugger *d, const json_t *bug)
+{
+    uint64_t row = desk_main(&d->desks[DESK_bugs])->selected;
+    const char *cause = json_string_value(json_object_get(bug, "cause"));
+
+    if (!cause || (d->cause && row == d->cause_row))
+        return;
+    free(d->cause);
+    d->cause = xstrdup(cause);
+    d->cause_row = row;
+}
+
 uint64_t debugger_bug_of(const struct debugger *d, const char *cause)
 {
     const json_t *bugs = json_object_get(d->findings.report, "bugs"), *bug;

@@ -240,6 +240,11 @@ bool debugger_bugs_are_kept(const struct debugger *d, struct error *e);
 /* The bug of that number in the report, NULL when there is none. */
 json_t *debugger_bug(const struct debugger *d, uint64_t number);
 
+/* The bug in the selected row of the list is meant from now on: one that is made anew selects it.
+ * Not the row that was selected for its sake, or for want of it: while a check runs, its bugs come
+ * one by one, and some row is selected until the one that was comes back. */
+void debugger_mean_bug(struct debugger *d, const json_t *bug);
+
 /* The number of the bug with that cause (bug.h), which outlives numbers; 0 when there is none. */
 uint64_t debugger_bug_of(const struct debugger *d, const char *cause);
 

@@ -12,6 +12,19 @@
 /* Rows that a turn of the wheel moves. */
 enum { WHEEL_ROWS = 3 };
 
+/* What was selected a moment ago need not have been drawn yet. */
+static void mean_selected(struct debugger *d)
+{
+    const struct desk *desk = &d->desks[DESK_bugs];
+    struct pane *p = desk_main(debugger_desk(d));
+    struct subject s;
+
+    if (d->desk == DESK_bugs && !desk->stale && !debugger_finds(d) && p->view && !p->plain &&
+        p->selected && p->view->ops->subject(p->view, p->selected, &s, NULL) &&
+        s.kind == SUBJECT_BUG)
+        debugger_mean_bug(d, debugger_bug(d, s.number));
+}
+
 bool debugger_command(struct debugger *d, const char *line, enum after *after, struct error *e)
 {
     line += strspn(line, " \t");
@@ -29,6 +42,7 @@ bool debugger_command(struct debugger *d, const char *line, enum after *after, s
     bool ok = true;
     if (*words && !*request_info(r)->arguments)
         ok = error_set(e, "%s takes no arguments", request_info(r)->name);
+    mean_selected(d);
     ok = ok && request_info(r)->run(d, words, after, e);
     free(words);
     return ok;

@@ -100,6 +100,22 @@ expect '─ Schedule of bug 2 '
 press Q
 ended 0
 
+# ---- keys that come faster than screens are drawn ----
+
+# The list is made anew, and what had been selected in it is not forgotten.
+cp "$scratch/current.flotsam" "$place/session.flotsam"
+start
+expect '^▸ *1 '
+expect_gone 'working the graph out'
+press j Enter
+expect '─ Schedule of bug 2 '
+press 2 f
+expect 'pretended for bug 2'
+expect_gone 'working the graph out'
+shown '^▸ *2 ' || fail "another bug is selected"
+press Q
+ended 0
+
 # ---- what one looks at first ----
 
 # Of what was told too early it is what was lost, and not the last thing that survived.
