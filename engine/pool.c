@@ -95,21 +95,24 @@ static void told_close(struct told *t)
     buf_free(&t->last);
 }
 
+/* From one state to the next the end comes or goes, mostly. */
 static bool told_write(struct told *t, const void *bytes, size_t n, struct error *e)
 {
-    if (n == t->last.n && (n == 0 || !memcmp(bytes, t->last.at, n)))
+    size_t least = n < t->last.n ? n : t->last.n;
+    size_t same = least && memcmp(bytes, t->last.at, least) ? 0 : least;
+    if (same == n && same == t->last.n)
         return true;
-    buf_clear(&t->last);
-    if (ftruncate(t->fd, 0) != 0)
+    t->last.n = same;
+    if (ftruncate(t->fd, (off_t)same) != 0)
         return error_errno(e, "cannot write %s", t->path);
-    for (size_t done = 0; done < n;) {
+    for (size_t done = same; done < n;) {
         ssize_t put = pwrite(t->fd, (const char *)bytes + done, n - done, (off_t)done);
         if (put < 0)
             return error_errno(e, "cannot write %s", t->path);
         done += (size_t)put;
     }
-    if (n)
-        buf_add(&t->last, bytes, n);
+    if (n > same)
+        buf_add(&t->last, (const char *)bytes + same, n - same);
     return true;
 }
 

@@ -73,8 +73,10 @@ static void told_in(struct sample *s)
                    "wc -c; ls -d /proc/self/fd/3 2>/dev/null; echo \"${FLOTSAM_MARK-none}\"");
     if (s->options.way != POOL_COPY)
         assert_string_equal(pool_dir(s->pool, 0), s->data);
-    static const char *const printed[] = {"saved 1\nsaved 2\n", "saved 1\n", "", "saved 1\n"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const printed[] = {
+        "saved 1\nsaved 2\n", "saved 1\n",          "",        "saved 1\n",
+        "saved 1\nsaved 3\n", "other 1\nsaved 3\n", "other\n", "other 2\n"};
+    for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
         struct pool_verdict v;
         struct pool_input input = {.printed = printed[i],
                                    .printed_size = strlen(printed[i]),
