@@ -12,7 +12,7 @@ run 1 "$FLOTSAM" check "$session" --checker 'test ! -e {dir}/f4 || test -s {dir}
 before=$("$FLOTSAM" bugs "$session" --json)
 [ "$(jq '.bugs | length' <<<"$before")" -gt 0 ] || fail "there is nothing to lose"
 
-"$FLOTSAM" check "$session" --jobs 1 --checker "echo >>$scratch/runs; sleep 0.2" >"$out" 2>"$err" &
+"$FLOTSAM" check "$session" --jobs 1 --checker "echo >>$scratch/runs; sleep 20" >"$out" 2>"$err" &
 pid=$!
 poll 30 test -s "$scratch/runs" || fail "the checker was not run"
 kill -INT $pid
