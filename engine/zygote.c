@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/clock.h"
@@ -34,6 +35,8 @@ enum {
     /* Descriptors in the process. */
     FD_SOCKET = 3,
     FD_FIRST_FOREIGN = 4,
+    /* A hundredth of a second each. */
+    HOLD_TRIES = 100,
 };
 
 /* What the new process begins with. */
@@ -191,6 +194,28 @@ static const char *enter(struct zygote_life *z, const struct birth *b)
 
 /* ---- in the process: its end ---- */
 
+/* As pool_place_close does: not what another pool has its states on. flotsam's own hold may outlast
+ * its end of the socket by a moment. */
+static void remove_place(const struct zygote_plan *p)
+{
+    const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+    int hold = -1;
+    for (int i = 0; i < HOLD_TRIES; i++) {
+        hold = open(p->made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (hold < 0 || flock(hold, LOCK_EX | LOCK_NB) == 0)
+            break;
+        close(hold);
+        hold = -1;
+        nanosleep(&moment, NULL);
+    }
+    if (hold < 0)
+        return;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", p->made);
+    for (unsigned i = 0; i < p->made_parts && rmdir(path) == 0; i++)
+        *strrchr(path, '/') = '\0';
+}
+
 /* flotsam was killed, and cannot tidy up. Everything goes, also what belongs to workers that had no
  * process yet, or have none any more; several that do so at once finish each other's work. */
 static void leave(struct zygote_life *z)
@@ -204,14 +229,7 @@ static void leave(struct zygote_life *z)
         umount2(p->top, MNT_DETACH);
     }
     pool_files_remove(p->top);
-    /* As pool_place_close does: not what another pool has its states on. */
-    int hold = open(p->made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (hold < 0 || flock(hold, LOCK_EX | LOCK_NB) != 0)
-        return;
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s", p->made);
-    for (unsigned i = 0; i < p->made_parts && rmdir(path) == 0; i++)
-        *strrchr(path, '/') = '\0';
+    remove_place(p);
 }
 
 static bool reply_with(const struct zygote_reply *reply)
