@@ -915,9 +915,12 @@ static void speed_in(struct sample *s)
     if (s->options.way != POOL_COPY) {
         sample_shell(s, "cd base && head -c 64M /dev/zero >big && i=0 && "
                         "while [ $i -lt 2000 ]; do : >file$i; i=$((i + 1)); done");
-        double large = runs_a_second(s, "./quick {dir}", runs);
+        /* Noise may halve it, and others may take the machine for a while; a cost that grows with
+         * the state would be a hundredfold each time. */
+        double large = 0;
+        for (int i = 0; i < 3 && large <= small / 5; i++)
+            large = runs_a_second(s, "./quick {dir}", runs);
         print_message(", %.0f with 2,000 files and 64 MiB", large);
-        /* Noise may halve it; a cost that grows with the state would be a hundredfold. */
         assert_true(large > small / 5);
     }
     print_message("\n");
