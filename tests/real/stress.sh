@@ -17,7 +17,8 @@ order_is_a_guess() {
         jq -e 'any(.[]; .words | index("overlapped"))' >/dev/null
 }
 # Around the store tracer, on a busy machine, one run in some dozens was seen to differ for another
-# reason, which is not known yet. One is let pass, and told of; a second is not.
+# reason, which is not known yet. One is let pass, and is to be seen in the output where the test
+# fails after all; a second is not let pass.
 unexplained=0
 [[ ${RECORD_OPTIONS-} != *valgrind* ]] || unexplained=1
 stress() { # SEED
